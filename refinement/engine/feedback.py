@@ -79,19 +79,21 @@ def invented(assessment: Assessment) -> tuple[CheckResult, ...]:
 def shortfalls(rubric: Rubric, assessment: Assessment, *, alone: bool) -> tuple[CheckResult, ...]:
     """The criteria that fell short, as failures: each with its improvement, or else its reasoning.
 
-    A criterion falls short below the pass threshold (see `Rubric.criterion_mark`). If nothing else failed
+    A criterion falls short below the pass threshold (see `Rubric.mark_of`). If nothing else failed
     (`alone`) and all reach it, those below the top of the scale do.
     """
-    short = failed_criteria(assessment, rubric.criterion_mark, Severity.ERROR)
+    short = failed_criteria(assessment, rubric.mark_of, Severity.ERROR)
     if short or not alone:
         return short
-    return failed_criteria(assessment, rubric.scale.maximum, Severity.INFO)
+    return failed_criteria(assessment, lambda key: rubric.scale.maximum, Severity.INFO)
 
 
-def failed_criteria(assessment: Assessment, mark: Decimal, severity: Severity) -> tuple[CheckResult, ...]:
+def failed_criteria(
+    assessment: Assessment, mark_of: Callable[[str], Decimal], severity: Severity
+) -> tuple[CheckResult, ...]:
     return tuple(
         CheckResult(entry.key, passed=False, message=message, severity=severity)
-        for entry in below(assessment, mark)
+        for entry in below(assessment, mark_of)
         for message in told((entry.improvement, entry.reasoning))[:1]
     )
 
@@ -101,7 +103,7 @@ def remarks(rubric: Rubric, assessment: Assessment) -> tuple[str, ...]:
 
     Criteria at the top of the scale are used only if the others have no text.
     """
-    entries = below(assessment, rubric.scale.maximum)
+    entries = below(assessment, lambda key: rubric.scale.maximum)
     for chosen in (entries, stated(assessment)):
         for text_of in TEXTS:
             if texts := told(map(text_of, chosen)):
@@ -109,9 +111,9 @@ def remarks(rubric: Rubric, assessment: Assessment) -> tuple[str, ...]:
     return ()
 
 
-def below(assessment: Assessment, mark: Decimal) -> list[CriterionScore]:
-    """What the judges said about the criteria whose final score is below the mark, the lowest first."""
-    short = [entry for entry in stated(assessment) if assessment.scores[entry.key] < mark]
+def below(assessment: Assessment, mark_of: Callable[[str], Decimal]) -> list[CriterionScore]:
+    """What the judges said about the criteria whose final score is below its mark, the lowest first."""
+    short = [entry for entry in stated(assessment) if assessment.scores[entry.key] < mark_of(entry.key)]
     return sorted(short, key=lambda entry: assessment.scores[entry.key])
 
 

@@ -38,7 +38,7 @@ def run_metrics(rubric: Rubric, history: History) -> RunMetrics:
 
 def criteria_met(rubric: Rubric, assessment: Assessment) -> tuple[bool, ...]:
     """Whether each check passed and each criterion reached `Rubric.criterion_mark`, under every profile."""
-    met = (assessment.scores[criterion.key] >= rubric.criterion_mark for criterion in rubric.criteria)
+    met = (assessment.scores[criterion.key] >= rubric.mark_of(criterion.key) for criterion in rubric.criteria)
     return (*(result.passed for result in assessment.checks), *met)
 
 

@@ -81,6 +81,14 @@ class CheckResult:
     weight: Decimal = ONE
     suggestion: str = ""
     place: Place | None = None
+    score: Decimal | None = None  # 0 to 1, from checks that measure; None: 1 if it passed, else 0
+    expected: str = ""  # what the check asks for, and what it found instead
+    actual: str = ""
+
+    @property
+    def share(self) -> Decimal:
+        """What the check contributes to the composite, 0 to 1."""
+        return Decimal(self.passed) if self.score is None else self.score
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,20 @@ class Evaluator:
 
 
 @dataclass(frozen=True, slots=True)
+class Gate:
+    """Criteria and checks whose weighted mean must reach a share of the scale for a round to pass."""
+
+    keys: tuple[str, ...]
+    threshold: Decimal = ONE  # 0 to 1
+
+    def __post_init__(self) -> None:
+        if not self.keys:
+            raise ValueError("a gate needs at least one key")
+        if not ZERO <= exact(self.threshold) <= ONE:
+            raise ValueError("a gate's threshold must be between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
 class ContextRules:
     """The kinds of information that each role's prompts may contain."""
 
@@ -256,6 +270,18 @@ class Rubric:
     calibration_text: str = ""  # an example with known scores, for the judge
     calibration_scores: Mapping[str, Decimal] = field(default_factory=dict)
     judges: Judges = field(default_factory=Judges)
+    # What a round must reach to pass, besides the pass threshold if there is one. None: only the threshold.
+    gates: tuple[Gate, ...] | None = None
+
+    @property
+    def decides(self) -> bool:
+        """Whether a run ends with PASS or FAIL, and not just DONE."""
+        return self.policy.pass_threshold is not None or self.gates is not None
+
+    def mark_of(self, key: str) -> Decimal:
+        """The score from which this criterion is met: that of its own gate, or `criterion_mark`."""
+        own = [gate.threshold for gate in self.gates or () if gate.keys == (key,)]
+        return self.scale.spread(max(own)) if own else self.criterion_mark
 
     @property
     def primary(self) -> Criterion | None:
@@ -300,7 +326,15 @@ class Rubric:
         penalised = self.policy.penalties.criterion
         if penalised is not None and penalised not in {criterion.key for criterion in self.criteria}:
             raise ValueError(f"penalties apply to {penalised!r}, which is not a criterion")
+            _validate_gates(self)
         _validate_calibration(self)
+
+
+def _validate_gates(rubric: Rubric) -> None:
+    known = {part.key for part in (*rubric.criteria, *rubric.checks)}
+    for gate in rubric.gates or ():
+        if not set(gate.keys) <= known:
+            raise ValueError(f"a gate names {gate.keys}, which are not all criteria or checks")
 
 
 def _validate_calibration(rubric: Rubric) -> None:

@@ -10,6 +10,7 @@ from refinement.engine.types import (
     CheckResult,
     Composite,
     EvaluatorOutput,
+    Gate,
     Penalty,
     Policy,
     Round,
@@ -75,7 +76,7 @@ def composite(rubric: Rubric, scores: dict[str, Decimal], checks: tuple[CheckRes
     if rubric.policy.checks_in_composite:
         top, bottom = rubric.scale.maximum, rubric.scale.minimum
         parts += [
-            (Decimal(1) if plain else check.weight, top if check.passed else bottom) for check in checks
+            (Decimal(1) if plain else check.weight, bottom + check.share * (top - bottom)) for check in checks
         ]
     return weighted_mean(parts)
 
@@ -87,20 +88,53 @@ def weighted_mean(parts: Sequence[tuple[Decimal, Decimal]]) -> Decimal:
 
 
 def reaches_threshold(rubric: Rubric, assessment: Assessment) -> bool:
-    """Whether the composite is at or above the pass threshold. A failed check can still prevent a pass."""
+    """Whether the composite is at or above the pass threshold. A failed check can still prevent a pass.
+
+    Without a threshold, the gates alone decide.
+    """
     threshold = rubric.policy.pass_threshold
-    return threshold is not None and assessment.composite >= threshold
+    return rubric.gates is not None if threshold is None else assessment.composite >= threshold
+
+
+def unmet_gates(rubric: Rubric, assessment: Assessment) -> tuple[Gate, ...]:
+    """The gates that keep the round from passing."""
+    return tuple(gate for gate in rubric.gates or () if gate_share(rubric, assessment, gate) < gate.threshold)
+
+
+def gate_share(rubric: Rubric, assessment: Assessment, gate: Gate) -> Decimal:
+    """The weighted mean of a gate's criteria and checks, 0 to 1. A check that must hold counts as 0 or 1."""
+    checks = {result.key: result for result in assessment.checks}
+    if len(gate.keys) == 1 and gate.threshold == ONE and gate.keys[0] in checks:
+        return Decimal(checks[gate.keys[0]].passed)
+    weights = {criterion.key: criterion.weight for criterion in rubric.criteria}
+    return weighted_mean(
+        [
+            (checks[key].weight, checks[key].share)
+            if key in checks
+            else (weights[key], rubric.scale.normalised(assessment.scores[key]))
+            for key in gate.keys
+        ]
+    )
 
 
 def passes(rubric: Rubric, assessment: Assessment) -> bool:
-    """Whether the round reaches the threshold, and no check of severity error failed."""
-    return reaches_threshold(rubric, assessment) and not assessment.blocking
+    """Whether the round reaches the threshold and every gate, and no check of severity error failed."""
+    return (
+        reaches_threshold(rubric, assessment)
+        and not assessment.blocking
+        and not unmet_gates(rubric, assessment)
+    )
 
 
 def is_perfect(rubric: Rubric, assessment: Assessment) -> bool:
     """Whether the round reaches the perfect score, and no check of severity error failed."""
     perfect = rubric.policy.perfect_score
-    return perfect is not None and assessment.composite >= perfect and not assessment.blocking
+    return (
+        perfect is not None
+        and assessment.composite >= perfect
+        and not assessment.blocking
+        and not unmet_gates(rubric, assessment)
+    )
 
 
 def succeeds(rubric: Rubric, assessment: Assessment) -> bool:

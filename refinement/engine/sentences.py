@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from refinement.engine.scoring import best_round, gain, passes, reaches_threshold, shown
+from refinement.engine.scoring import best_round, gain, passes, reaches_threshold, shown, unmet_gates
 from refinement.engine.stopping import round_limit
-from refinement.engine.types import Assessment, Failure, History, Role, Round, Rubric, StopReason
+from refinement.engine.types import Assessment, Failure, Gate, History, Role, Round, Rubric, StopReason
 
 
 def round_name(number: int) -> str:
@@ -36,14 +36,32 @@ def result_sentence(rubric: Rubric, assessed: tuple[Round, ...]) -> str:
 
 def blocked_sentence(rubric: Rubric, assessment: Assessment) -> str:
     """Why a round at the threshold did not pass; empty if it passed, or its score is too low."""
-    if not reaches_threshold(rubric, assessment) or not assessment.blocking:
+    missed = [result.key for result in assessment.blocking]
+    gates = [gate for gate in unmet_gates(rubric, assessment) if not set(gate.keys) & set(missed)]
+    if not reaches_threshold(rubric, assessment) or not (missed or gates):
         return ""
-    return f" {held_back(rubric, assessment.composite, [result.key for result in assessment.blocking])}"
+    words = [*([failed_checks(missed)] if missed else []), *(gate_words(gate) for gate in gates)]
+    return f" {held_back_by(rubric, assessment.composite, ' and '.join(words))}"
 
 
 def held_back(rubric: Rubric, composite: Decimal, checks: Sequence[str]) -> str:
     """Why a round with this composite did not pass, by the keys of the checks that failed."""
-    return f"Score {shown(composite, rubric.policy)} reached the pass mark, but {failed_checks(checks)}."
+    return held_back_by(rubric, composite, failed_checks(checks))
+
+
+def held_back_by(rubric: Rubric, composite: Decimal, cause: str) -> str:
+    if rubric.policy.pass_threshold is None:
+        return f"{cause[:1].upper()}{cause[1:]}."
+    return f"Score {shown(composite, rubric.policy)} reached the pass mark, but {cause}."
+
+
+def gate_words(gate: Gate) -> str:
+    """What a gate asked for, in words: `“clarity” is below 0.8`."""
+    keys = gate.keys
+    if len(keys) == 1 and gate.threshold == 1:
+        return failed_checks(keys)
+    names = f"“{keys[0]}”" if len(keys) == 1 else f"the mean of {', '.join(f'“{key}”' for key in keys)}"
+    return f"{names} is below {gate.threshold.normalize():f}"
 
 
 def failed_checks(keys: Sequence[str]) -> str:
@@ -84,6 +102,8 @@ def assessment_of(entry: Round) -> Assessment:
 
 def passed_sentence(rubric: Rubric, history: History) -> str:
     score = shown(history.window[-1].composite, rubric.policy)
+    if rubric.policy.pass_threshold is None:
+        return "everything that is required holds"
     return f"{score} reaches the pass mark of {rubric.policy.pass_threshold}"
 
 
@@ -110,7 +130,7 @@ def regression_sentence(rubric: Rubric, history: History) -> str:
 
 def fall_sentence(rubric: Rubric, before: Assessment, after: Assessment) -> str:
     """What fell: a check that passed before, the primary criterion, the score or the metric."""
-    if passes(rubric, before) and blocked_sentence(rubric, after):
+    if passes(rubric, before) and after.blocking:
         return failed_checks([result.key for result in after.blocking])
     primary = rubric.primary
     if primary is not None and after.scores[primary.key] < before.scores[primary.key]:
@@ -121,6 +141,8 @@ def fall_sentence(rubric: Rubric, before: Assessment, after: Assessment) -> str:
         return f"the score fell from {old} to {new}"
     if after.blocking and not before.blocking:
         return failed_checks([result.key for result in after.blocking])
+    if unmet := unmet_gates(rubric, after):
+        return gate_words(unmet[0])
     return f"the score stayed, and {rubric.evaluator.metrics[0].name} got worse"
 
 

@@ -106,7 +106,7 @@ def outcome_of(rubric: Rubric, history: History, reason: StopReason) -> Outcome:
     best = best_round(rubric, history.rounds)
     if best is None or best.assessment is None:
         return Outcome.FAIL
-    if rubric.policy.pass_threshold is None:
+    if not rubric.decides:
         return Outcome.DONE
     # Reaching the threshold is a pass even if the policy does not stop there.
     return Outcome.PASS if passes(rubric, best.assessment) else Outcome.FAIL

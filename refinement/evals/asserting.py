@@ -38,6 +38,7 @@ class Asserted:
     checks: list[Check] = field(default_factory=list)
     criteria: list[Criterion] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)  # by key
+    hints: set[str] = field(default_factory=set)  # keys of warnings and hints, which never decide
 
     def key_for(self, node: Node | None, kind: str) -> str:
         """The id from the file, or one made from the kind and a number."""
@@ -207,6 +208,8 @@ def read_check(asserted: Asserted, entry: Fields, name: str, type_name: str) -> 
     for problem in problems:
         notes.add(entry.line, f"{name} ({type_name}): {problem}")
     asserted.checks.append(check)
+    if severity is not None and grade is not Severity.ERROR:
+        asserted.hints.add(key)
 
 
 def read_weight(notes: Notes, entry: Fields, name: str) -> Decimal:

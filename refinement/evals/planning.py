@@ -9,13 +9,14 @@ from pathlib import Path
 
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import RALPH_POLICY, RALPH_SCALE, context_rules_for
-from refinement.engine.types import Information, Rubric
+from refinement.engine.types import ONE, Check, Gate, Information, Rubric, Severity
 from refinement.evals.targets import instance_target, read_targets_file, targets_file
 from refinement.evals.types import DEFAULT_LOOP, BadEval, Case, EvalFile, Loop, Target
 from refinement.providers.command import TIMEOUT_SECONDS
 from refinement.providers.registry import EndpointSpec
 
-IDENTITY_VERSION = 1
+IDENTITY_VERSION = 2
+NO_ASSERTIONS = "no-assertions"  # the key of the check of a test that has none: it is run and recorded
 # The target sees the prompt and later the failures, but not the assertions.
 CONTEXT = replace(context_rules_for("ralph"), producer=frozenset({Information.TASK, Information.FEEDBACK}))
 
@@ -31,6 +32,8 @@ class Job:
     judge: Target
     rubric: Rubric  # the assertions, with default settings
     definition: Rubric  # with the settings of this evaluation
+    trial: int = 1  # of the case's repeats
+    trials: int = 1
 
     @property
     def endpoints(self) -> dict[str, EndpointSpec]:
@@ -79,7 +82,9 @@ class Planner:
                 rubric = rubric_of(file.name, case)
                 definition = self._with_settings(rubric, file, case, target)
                 key = identity(case, definition, target, judge)
-                yield Job(key, file, case, target, judge, rubric, definition)
+                for trial in range(1, case.repeat + 1):
+                    own = f"{key}-t{trial}" if case.repeat > 1 else key
+                    yield Job(own, file, case, target, judge, rubric, definition, trial, case.repeat)
 
     def _shared_targets(self, file: EvalFile) -> Mapping[str, Target]:
         path = targets_file(file.path.parent)
@@ -116,6 +121,7 @@ class Planner:
         own = Loop() if file.loop is None else file.loop
         loop = self.loop.over(Loop(threshold=case.threshold)).over(own).over(DEFAULT_LOOP)
         assert loop.max_iterations is not None
+        rubric = with_rules(rubric, case, strict=loop.threshold is None)
         retries = file.loop is not None if self.ralph is None else self.ralph
         policy = replace(
             rubric.policy,
@@ -144,6 +150,9 @@ def resolved(name: str, known: Mapping[str, Target], file: EvalFile) -> Target:
 
 def rubric_of(name: str, case: Case) -> Rubric:
     """The case's assertions as a rubric with checks and criteria."""
+    checks = case.checks
+    if not checks and not case.criteria:
+        checks = (Check(NO_ASSERTIONS, "length", {"minimum": 1}, Severity.INFO),)
     return Rubric(
         name=f"Eval: {name}",
         profile="ralph",
@@ -152,8 +161,19 @@ def rubric_of(name: str, case: Case) -> Rubric:
         policy=RALPH_POLICY,
         context=CONTEXT,
         criteria=case.criteria,
-        checks=case.checks,
+        checks=checks,
     )
+
+
+def with_rules(rubric: Rubric, case: Case, *, strict: bool) -> Rubric:
+    """The rubric with what must hold. If `strict`, no threshold is set, and every assertion must hold."""
+    active = [rule for rule in case.rules if rule.always or strict]
+    needed = {rule.keys[0] for rule in active if len(rule.keys) == 1 and rule.threshold == ONE}
+    checks = tuple(
+        replace(check, severity=Severity.ERROR) if check.key in needed else check for check in rubric.checks
+    )
+    gates = tuple(Gate(rule.keys, rule.threshold) for rule in active)
+    return replace(rubric, checks=checks, gates=gates if strict or gates else None)
 
 
 def identity(case: Case, definition: Rubric, target: Target, judge: Target) -> str:

@@ -16,7 +16,7 @@ UNFINISHED = ("ERROR", "CANCELLED")  # rerun when an evaluation is resumed
 
 
 class AssertResult(TypedDict):
-    """One assertion in the best iteration. Criteria have a score; checks have passed or failed."""
+    """One assertion about one answer. `passed` is None if the judge's score is missing."""
 
     id: str
     type: str
@@ -25,7 +25,40 @@ class AssertResult(TypedDict):
     weight: float
     severity: str
     message: str
+    expected: str
+    actual: str  # clipped
     suggestion: str
+    metric: str
+    set: str  # the id of its assert-set
+
+
+class SetResult(TypedDict):
+    """One assert-set in the best iteration."""
+
+    id: str
+    passed: bool
+    score: float
+    asserts: list[str]
+
+
+class Feedback(TypedDict):
+    """A failed assertion, as the next prompt describes it."""
+
+    severity: str
+    id: str
+    reason: str
+    expected: str
+    actual: str
+    suggestion: str
+
+
+class Iteration(TypedDict):
+    """One answer."""
+
+    iteration: int
+    score: float | None
+    asserts: list[AssertResult]
+    feedback: list[Feedback]
 
 
 class Ralph(TypedDict):
@@ -36,6 +69,7 @@ class Ralph(TypedDict):
     stop_reason: str
     improvement: float | None
     passed_iteration: int | None  # the first one that passed
+    best_iteration: int | None
 
 
 class Result(TypedDict):
@@ -45,7 +79,10 @@ class Result(TypedDict):
     key: str
     eval: str
     file: str
+    line: int
     case: str
+    trial: int  # from 1
+    trials: int
     target: str
     model: str
     run: int | None
@@ -55,9 +92,15 @@ class Result(TypedDict):
     threshold: float | None
     output: str
     asserts: list[AssertResult]
+    sets: list[SetResult]
+    metrics: dict[str, float]
     issues: list[str]
     ralph: Ralph
+    iterations: list[Iteration]
+    tags: list[str]
+    metadata: dict[str, Any]
     tokens: int
+    cost: float | None
     seconds: float
     why: str
     unreachable: bool

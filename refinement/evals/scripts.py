@@ -1,35 +1,110 @@
-"""Runs scripts as checks. Exit status 0 passes."""
+"""Runs the checks that need this machine: scripts, Python and similarity. Only the caller's own commands."""
 
+import json
+import os
+import shutil
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from refinement.judging.checks import CannotCheck, CommandRunner
-from refinement.judging.checks.kinds import PASSED, Finding, Parameters
+from refinement.engine.types import Check
+from refinement.evals.grading import script_grade
+from refinement.evals.python_checks import PYTHON_SECONDS, WRAPPER, python_grade
+from refinement.evals.similarity import Embed, similarity
+from refinement.evals.types import Case
+from refinement.judging.checks import CannotCheck, LocalRunner
+from refinement.judging.checks.kinds import PASSED, Broken, Finding
 from refinement.providers.base import CallControl, Cancelled
 from refinement.providers.processes import Command, CommandResult, run_command
 
 OUTPUT_CHARS = 600
+PYTHON = "WIGGUM_PYTHON"  # the interpreter of python assertions
 
 
 class _TooLong(Exception):
-    """The script timed out."""
+    """The command timed out."""
 
 
-def script_runner(folder: Path) -> Callable[[CallControl], CommandRunner]:
-    """Runs scripts in this folder until they end, time out or are cancelled."""
+@dataclass(frozen=True, slots=True)
+class LocalChecks:
+    """Runs the local checks of one case."""
 
-    def controlled(control: CallControl) -> CommandRunner:
-        def run(parameters: Parameters, candidate: str) -> Finding:
-            return finding(Command(_parts(parameters), str(folder)), parameters, candidate, control)
+    folder: Path
+    case: Case | None = None
+    embed: Embed | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def controlled(self, control: CallControl) -> LocalRunner:
+        """The runner for one step. It stops when the step is cancelled."""
+
+        def run(check: Check, candidate: str) -> Finding:
+            try:
+                return _negated(check, self._finding(check, candidate, control))
+            except Broken as problem:
+                return Finding(False, f"The check itself failed: {problem}")
 
         return run
 
-    return controlled
+    def _finding(self, check: Check, candidate: str, control: CallControl) -> Finding:
+        if check.kind == "python":
+            return self._python(check, candidate, control)
+        if check.kind == "similar":
+            if self.embed is None:
+                raise CannotCheck("similar needs a model for embeddings. Set provider in the assertion.")
+            return similarity(check, candidate, self.embed)
+        return self._script(check, candidate, control)
+
+    def _script(self, check: Check, candidate: str, control: CallControl) -> Finding:
+        parameters = check.parameters
+        command = Command(_parts(parameters["command"]), str(parameters.get("cwd") or self.folder))
+        contract = parameters.get("contract") == "json"
+        given = json.dumps(self.facts(check, candidate)) if contract else candidate
+        ended = carried_out(command, given, float(str(parameters["timeout"])), control)
+        if isinstance(ended, Finding):
+            return ended
+        if contract:
+            return script_grade(check, command.name, ended)
+        return PASSED if ended.code == 0 else Finding(False, failure_message(command, ended))
+
+    def _python(self, check: Check, candidate: str, control: CallControl) -> Finding:
+        given = {
+            "output": candidate,
+            **{key: check.parameters.get(key) for key in ("code", "file", "function")},
+        }
+        given["context"] = check.parameters.get("context") or {}
+        command = Command([python_path(), "-c", WRAPPER], str(self.folder))
+        ended = carried_out(command, json.dumps(given, default=dict), PYTHON_SECONDS, control)
+        return ended if isinstance(ended, Finding) else python_grade(check, ended)
+
+    def facts(self, check: Check, candidate: str) -> dict[str, object]:
+        """What a script grader reads on stdin, as AgentV documents it."""
+        case = self.case
+        messages = [{"role": part.role, "content": part.content} for part in case.messages] if case else []
+        expected = [{"role": "assistant", "content": case.expected}] if case and case.expected else []
+        answer = [{"role": "assistant", "content": candidate}]
+        return {
+            "input": messages,
+            "input_files": [],
+            "output": candidate,
+            "answer": candidate,
+            "question": case.prompt if case else "",
+            "expected_output": expected,
+            "reference_answer": case.expected if case else "",
+            "criteria": str(case.metadata.get("criteria", "")) if case else "",
+            "messages": answer,
+            "vars": dict(case.variables) if case else {},
+            "metadata": dict(case.metadata) if case else {},
+            "config": check.parameters.get("config"),
+            "trace_summary": {"event_count": 0, "tool_calls": {}, "error_count": 0, "llm_call_count": 1},
+        }
 
 
-def finding(command: Command, parameters: Parameters, candidate: str, control: CallControl) -> Finding:
-    seconds = float(str(parameters["timeout"]))
+def carried_out(
+    command: Command, given: str, seconds: float, control: CallControl
+) -> CommandResult | Finding:
+    """How the command ended, or the finding that it took too long. Raises Cancelled, CannotCheck."""
     until = time.monotonic() + seconds
 
     def check_limits() -> None:
@@ -39,14 +114,13 @@ def finding(command: Command, parameters: Parameters, candidate: str, control: C
             raise _TooLong
 
     try:
-        ended = run_command(command, candidate, check_limits)
+        return run_command(command, given, check_limits)
     except _TooLong:
         return Finding(False, f"The script {command.name} did not come to an end within {seconds:g} seconds.")
     except OSError as error:
         raise CannotCheck(
             f"the script {command.name} cannot be started ({error.strerror}). Check its path and permissions."
         ) from error
-    return PASSED if ended.code == 0 else Finding(False, failure_message(command, ended))
 
 
 def failure_message(command: Command, ended: CommandResult) -> str:
@@ -57,7 +131,23 @@ def failure_message(command: Command, ended: CommandResult) -> str:
     return output or f"The script {command.name} ended with status {ended.code}."
 
 
-def _parts(parameters: Parameters) -> tuple[str, ...]:
-    command = parameters["command"]
+def python_path() -> str:
+    """The caller's Python: $WIGGUM_PYTHON, or the first one on the PATH, or this one."""
+    return os.environ.get(PYTHON) or shutil.which("python3") or shutil.which("python") or sys.executable
+
+
+def _negated(check: Check, finding: Finding) -> Finding:
+    if not check.parameters.get("negate"):
+        return finding
+    score = None if finding.score is None else 1 - finding.score
+    if finding.passed:
+        return Finding(False, f"{check.kind} accepts the text, which must not be.", score=score)
+    return Finding(True, score=score)
+
+
+def _parts(command: object) -> Sequence[str]:
     assert isinstance(command, list | tuple)
     return tuple(str(part) for part in command)
+
+
+Controlled = Callable[[CallControl], LocalRunner]

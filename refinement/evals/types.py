@@ -34,7 +34,8 @@ class Loop:
         )
 
 
-DEFAULT_LOOP = Loop(RALPH_POLICY.max_rounds, RALPH_POLICY.pass_threshold, RALPH_POLICY.minimum_gain)
+# Without a threshold, every assertion must hold.
+DEFAULT_LOOP = Loop(RALPH_POLICY.max_rounds, None, RALPH_POLICY.minimum_gain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,18 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """Assertions, by key, that must reach a score for the case to pass.
+
+    With `always`, even if the test or the file sets a threshold; otherwise only if none is set.
+    """
+
+    keys: tuple[str, ...]
+    threshold: Decimal = ONE
+    always: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One prompt and the assertions on the answer."""
 
@@ -112,6 +125,9 @@ class Case:
     criteria: tuple[Criterion, ...] = ()
     threshold: Decimal | None = None
     types: Mapping[str, str] = field(default_factory=dict)  # the type of each assertion, by key
+    rules: tuple[Rule, ...] = ()  # what must hold, see `preparing.prepared`
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     messages: tuple[Message, ...] = ()  # the prompt in parts, at least one
     assertions: tuple[Assertion, ...] = ()
     variables: Mapping[str, object] = field(default_factory=dict)  # JSON data

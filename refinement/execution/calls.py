@@ -18,7 +18,7 @@ from refinement.execution.leases import RENEW_EVERY, Lease, lease_renew
 from refinement.execution.live_text import live_text
 from refinement.execution.lost_connections import CONNECTION_LOST
 from refinement.execution.slots import NoFreeSlot, slots_take
-from refinement.judging.checks import CommandRunner
+from refinement.judging.checks import LocalRunner
 from refinement.judging.isolation import while_waiting
 from refinement.judging.prompts import Prompt
 from refinement.models import Call, PanelJudge, Run
@@ -81,10 +81,10 @@ class PreparedCall:
 
 @dataclass(frozen=True, slots=True)
 class LocalResources:
-    """Endpoints and scripts that only a run in the foreground may use, on its user's own machine."""
+    """Endpoints and checks that only a run in the foreground may use, on its user's own machine."""
 
     endpoints: Mapping[str, EndpointSpec] = field(default_factory=dict)
-    scripts: Callable[[CallControl], CommandRunner] | None = None
+    checks: Callable[[CallControl], LocalRunner] | None = None
 
 
 @dataclass(slots=True)

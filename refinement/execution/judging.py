@@ -6,6 +6,7 @@ from refinement.engine.metrics import run_metrics
 from refinement.engine.safeguards import RalphSignal, penalties_for, ralph_signal
 from refinement.engine.scoring import assess
 from refinement.engine.types import (
+    Check,
     CheckResult,
     EvaluatorOutput,
     History,
@@ -18,10 +19,12 @@ from refinement.engine.types import (
 from refinement.execution.calls import Caller, Request, Speaker
 from refinement.execution.commands.running import CannotEvaluate
 from refinement.execution.evaluator import round_evaluate
+from refinement.execution.measured import measured
 from refinement.execution.record_values import JudgedRound
 from refinement.execution.recording import Recorder
 from refinement.execution.windows import max_reply_tokens, sources_size, window_for
-from refinement.judging.checks import COMMAND, CannotCheck, run_checks
+from refinement.judging.checks import LOCAL, MEASURED, CannotCheck, run_checks
+from refinement.judging.checks.kinds import Finding
 from refinement.judging.context import Brief, judge_view
 from refinement.judging.contracts import contract_violation
 from refinement.judging.parsing import read_reply
@@ -77,7 +80,7 @@ def round_judge(caller: Caller, recorder: Recorder, brief: Brief, history: Histo
     NoFreeSlot, Cancelled or LeaseLost.
     """
     entry, rubric = history.rounds[-1], brief.rubric
-    checks = checks_of(caller, rubric, entry.candidate)
+    checks = checks_of(caller, rubric, entry.number, entry.candidate)
     evidence = evidence_of(caller, recorder, rubric, history)
     if isinstance(evidence, History):
         return evidence
@@ -138,20 +141,24 @@ def assessed(history: History, judged: JudgedRound) -> History:
     return replace(history, rounds=(*history.rounds[:-1], entry))
 
 
-def checks_of(caller: Caller, rubric: Rubric, candidate: str) -> tuple[CheckResult, ...]:
-    """Runs the rubric's checks; raises JudgeGaveUp if a script cannot be run."""
-    scripts = [check.key for check in rubric.checks if check.kind == COMMAND]
-    if not scripts:
-        with caller.heartbeat():
-            return run_checks(rubric.checks, candidate)
-    if caller.local.scripts is None:
+def checks_of(caller: Caller, rubric: Rubric, number: int, candidate: str) -> tuple[CheckResult, ...]:
+    """Runs the rubric's checks; raises JudgeGaveUp if one needs the machine of another person."""
+    local = [check for check in rubric.checks if check.kind in LOCAL and check.kind not in MEASURED]
+    if local and caller.local.checks is None:
         raise JudgeGaveUp(
-            f"the check {scripts[0]!r} is a script. Only `wiggum eval` runs scripts, on the machine where it "
-            "is started. Run the evaluation again there."
+            f"the check {local[0].key!r} is a script. Only `wiggum eval` runs scripts, on the machine where "
+            "it is started. Run the evaluation again there."
         )
     try:
         with caller.heartbeat() as control:
-            return run_checks(rubric.checks, candidate, caller.local.scripts(control))
+            own = caller.local.checks(control) if caller.local.checks else None
+
+            def run(check: Check, text: str) -> Finding:
+                if check.kind in MEASURED or own is None:
+                    return measured(caller.run, number, check)
+                return own(check, text)
+
+            return run_checks(rubric.checks, candidate, run)
     except CannotCheck as problem:
         raise JudgeGaveUp(str(problem)) from problem
 

@@ -119,6 +119,9 @@ def check_rows(round_id: int, assessment: Assessment) -> list[CheckResult]:
             suggestion=result.suggestion,
             start=result.place.start if result.place else None,
             end=result.place.end if result.place else None,
+            score=result.score,
+            expected=result.expected,
+            actual=result.actual,
         )
         for position, result in enumerate(assessment.checks)
     ]

@@ -381,8 +381,12 @@ def _groups(failures: Iterable[CheckResult], nonce: str) -> tuple[GroupValue, ..
     """Failed checks by severity, most severe first."""
     by_severity: dict[Severity, list[FailureValue]] = {severity: [] for severity in Severity}
     for result in failures:
-        message, suggestion = safe(result.message, nonce), safe(result.suggestion, nonce)
-        by_severity[result.severity].append(FailureValue(result.key, message or result.key, suggestion))
+        message, suggestion, expected, actual = (
+            safe(text, nonce) for text in (result.message, result.suggestion, result.expected, result.actual)
+        )
+        by_severity[result.severity].append(
+            FailureValue(result.key, message or result.key, suggestion, expected, actual)
+        )
     return tuple(
         GroupValue(severity.value, GROUP_TITLES[severity], tuple(values))
         for severity, values in by_severity.items()

@@ -374,7 +374,12 @@ def _feedback(view: FeedbackView, around: Around) -> FeedbackView:
 
 def _failure(result: CheckResult, marked: Callable[[str], str]) -> CheckResult:
     return replace(
-        result, key=marked(result.key), message=marked(result.message), suggestion=marked(result.suggestion)
+        result,
+        key=marked(result.key),
+        message=marked(result.message),
+        suggestion=marked(result.suggestion),
+        expected=marked(result.expected),
+        actual=marked(result.actual),
     )
 
 

@@ -18,6 +18,8 @@ class FailureValue:
     key: str
     message: str
     suggestion: str
+    expected: str = ""
+    actual: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ ATTRIBUTES = frozenset(
         "primary",
         "message",
         "suggestion",
+        "expected",
+        "actual",
         "severity",
         "title",
         "failures",

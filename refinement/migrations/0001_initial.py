@@ -1099,6 +1099,9 @@ class Migration(migrations.Migration):
                 ('suggestion', models.TextField(blank=True)),
                 ('start', models.PositiveIntegerField(blank=True, null=True)),
                 ('end', models.PositiveIntegerField(blank=True, null=True)),
+                ('score', models.DecimalField(blank=True, decimal_places=6, max_digits=7, null=True)),
+                ('expected', models.TextField(blank=True)),
+                ('actual', models.TextField(blank=True)),
                 ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='check_results', to='refinement.round')),
             ],
             options={

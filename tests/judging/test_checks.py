@@ -186,7 +186,7 @@ def test_a_result_carries_what_the_check_says_of_itself():
         ("contains", {"text": 3}, "Text must be a text."),
         ("contains", {"text": "a", "ignore_case": "yes"}, "must be true or false"),
         ("contains", {"text": "a", "colour": 1}, "has no parameter 'colour'"),
-        ("is-json", {"strict": True}, "it has: none"),
+        ("is-json", {"strict": True}, "it has: negate"),
         ("regex", {"pattern": "(open"}, "not a valid regular expression"),
         ("regex", {"pattern": "a", "flags": "iq"}, "Unknown flags q"),
         ("regex", {"pattern": "a" * 2_001}, "2,000 are allowed"),
@@ -252,7 +252,9 @@ def test_headings_are_counted_as_markdown_has_them(markdown, levels):
 def test_the_registry_tells_a_form_all_it_needs():
     assert list(KINDS) == [
         "contains", "not-contains", "equals", "starts-with", "regex", "no-placeholders",
-        "length", "heading-count", "is-json", "json-schema",
+        "length", "heading-count", "is-json", "contains-json", "equals-json", "json-schema",
+        "contains-any", "contains-all", "ends-with", "is-refusal", "is-xml", "contains-xml", "is-html",
+        "contains-html", "levenshtein", "rouge-n", "bleu", "gleu", "javascript",
     ]  # fmt: skip
     for kind in KINDS.values():
         assert kind.label
@@ -292,8 +294,8 @@ def test_a_wiggum_text_starts_with_a_heading(candidate, passed):
 def test_a_command_is_run_by_whoever_passes_in_how_and_by_nobody_else():
     script = check("command", command=["./looks"])
 
-    def looks(parameters, candidate):
-        return Finding(False, f"{parameters['command'][0]} saw {candidate!r}")
+    def looks(check, candidate):
+        return Finding(False, f"{check.parameters['command'][0]} saw {candidate!r}")
 
     (told,) = run_checks((script,), "a text", looks)
     assert (told.passed, told.message) == (False, "./looks saw 'a text'")

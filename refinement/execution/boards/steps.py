@@ -252,7 +252,8 @@ class BoardRound:
         evidence = evidence_of(self.caller, self.recorder, self.rubric, self.history)
         if isinstance(evidence, History):
             return evidence
-        checks = checks_of(self.caller, self.rubric, self.history.rounds[-1].candidate)
+        newest = self.history.rounds[-1]
+        checks = checks_of(self.caller, self.rubric, newest.number, newest.candidate)
         board = self.history.rounds[-1].board
         prompt = merge_prompt(merge_view(self.brief, self.history.panel, board, self.history))
 

@@ -39,7 +39,13 @@ def engine_round(entry: RoundPart, rubric: Rubric) -> Round:
             rubric,
             engine_verdict(entry.verdicts[0]) if entry.verdicts else None,
             tuple(
-                CheckResult(check.key, check.passed, severity=check.severity, weight=check.weight)
+                CheckResult(
+                    check.key,
+                    check.passed,
+                    severity=check.severity,
+                    weight=check.weight,
+                    score=check.score,
+                )
                 for check in entry.checks
             ),
             tuple(

@@ -194,6 +194,9 @@ class CheckPart(Part):
     suggestion: Text = ""
     start: Count | None = None
     end: Count | None = None
+    score: Annotated[Score, Field(ge=0, le=1)] | None = None
+    expected: Text = ""
+    actual: Text = ""
 
 
 class PenaltyPart(Part):

@@ -14,7 +14,7 @@ from refinement.interchange.imports.document import Part, RunDocument
 from refinement.interchange.imports.document_types import MOST_ROUNDS
 from refinement.interchange.imports.found import FoundRun, Notes, SourceFile, key_of, text_of, too_deep
 from refinement.interchange.rubrics.yaml import BadFile, rubric_from_yaml, rubric_to_yaml
-from refinement.judging.checks import is_script
+from refinement.judging.checks import is_local
 
 FORMAT_KEY = "wiggum_run"
 MOST_PROBLEMS = 50
@@ -153,8 +153,7 @@ def without_scripts(rubric: Rubric) -> Rubric:
     Imported scripts are never run. Only their recorded results are read.
     """
     checks = (
-        replace(check, kind="is-json", parameters={}) if is_script(check) else check
-        for check in rubric.checks
+        replace(check, kind="is-json", parameters={}) if is_local(check) else check for check in rubric.checks
     )
     return replace(rubric, checks=tuple(checks))
 

@@ -5,21 +5,26 @@ Checks run in a child process, because a pattern or a schema can run forever or 
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from typing import TypeAlias
 
 from refinement.engine.types import Check, CheckResult, Place
 from refinement.judging import isolation
-from refinement.judging.checks.kinds import CheckKind, Finding, Parameter, Parameters, ParameterType, quoted
-from refinement.judging.checks.running import COMMAND, KINDS
+from refinement.judging.checks.kinds import CheckKind, Finding, Parameter, ParameterType, quoted
+from refinement.judging.checks.running import COMMAND, KINDS, LOCAL, MEASURED
+from refinement.judging.checks.words import expected_words
 from refinement.judging.isolation import SECONDS, Limit
 
 __all__ = [
-    "COMMAND", "KINDS", "CannotCheck", "CheckKind", "CommandRunner", "Parameter", "ParameterType",
-    "check_problems", "is_script", "run_checks",
+    "COMMAND", "KINDS", "LOCAL", "MEASURED", "CannotCheck", "CheckKind", "LocalRunner", "Parameter",
+    "ParameterType", "actual_words", "check_problems", "expected_words", "is_local", "run_checks",
 ]  # fmt: skip
 
-# Runs command checks. Only the CLI passes one in; the server never runs commands from a rubric.
-CommandRunner: TypeAlias = Callable[[Parameters, str], Finding]
+# Runs the checks that need the caller's machine, such as scripts. Only the CLI passes one in; the server
+# never runs commands from a rubric.
+LocalRunner: TypeAlias = Callable[[Check, str], Finding]
+ALONE = ("javascript",)  # each has the whole time limit for itself
+ACTUAL_CHARS = 200
 
 UNREADABLE = "its parameters are nested too deeply or hold a number that is too long."
 REASONS = {
@@ -38,17 +43,23 @@ class CannotCheck(Exception):
 
 
 def run_checks(
-    checks: tuple[Check, ...], candidate: str, commands: CommandRunner | None = None
+    checks: tuple[Check, ...], candidate: str, local: LocalRunner | None = None
 ) -> tuple[CheckResult, ...]:
     """The result of each check, in order. A check that cannot be run fails."""
-    others = [check for check in checks if commands is None or check.kind != COMMAND]
-    findings = iter(_findings(others, candidate))
-    return tuple(
-        _result(check, commands(check.parameters, candidate))
-        if commands is not None and check.kind == COMMAND
-        else _result(check, next(findings))
-        for check in checks
+
+    def is_own(check: Check) -> bool:
+        return local is not None and check.kind in LOCAL
+
+    together = iter(
+        _findings([check for check in checks if not is_own(check) and check.kind not in ALONE], candidate)
     )
+
+    def finding(check: Check) -> Finding:
+        if local is not None and is_own(check):
+            return local(check, candidate)
+        return _findings([check], candidate)[0] if check.kind in ALONE else next(together)
+
+    return tuple(_result(check, finding(check), candidate) for check in checks)
 
 
 def check_problems(check: Check, *, probe: bool = False) -> list[str]:
@@ -67,19 +78,20 @@ def check_problems(check: Check, *, probe: bool = False) -> list[str]:
     return [str(problem) for problem in problems]
 
 
-def is_script(check: Check) -> bool:
-    """Whether the check is a script recorded by an eval. Its result is stored and never run again."""
+def is_local(check: Check) -> bool:
+    """Whether the check was recorded by an eval. Its result is stored and never run again."""
+    if check.kind != COMMAND:
+        return check.kind in LOCAL
     command, timeout = check.parameters.get("command"), check.parameters.get("timeout")
     return (
-        check.kind == COMMAND
-        and set(check.parameters) == {"command", "timeout"}
+        {"command", "timeout"} <= set(check.parameters)
         and isinstance(command, list | tuple)
         and all(isinstance(part, str) for part in command)
         and isinstance(timeout, int)
     )
 
 
-def _result(check: Check, finding: Finding) -> CheckResult:
+def _result(check: Check, finding: Finding, candidate: str) -> CheckResult:
     return CheckResult(
         key=check.key,
         passed=finding.passed,
@@ -88,7 +100,17 @@ def _result(check: Check, finding: Finding) -> CheckResult:
         weight=check.weight,
         suggestion=check.suggestion,
         place=finding.place,
+        score=finding.score,
+        expected="" if finding.passed else expected_words(check),
+        actual="" if finding.passed else actual_words(candidate, finding.place),
     )
+
+
+def actual_words(candidate: str, place: Place | None) -> str:
+    """What the candidate has instead: the text at the place, or its start. Clipped."""
+    text = candidate[place.start : place.end] if place and place.end > place.start else candidate
+    line = " ".join(text.split())
+    return line if len(line) <= ACTUAL_CHARS else f"{line[: ACTUAL_CHARS - 1]}…"
 
 
 def _findings(checks: Sequence[Check], candidate: str) -> list[Finding]:
@@ -102,8 +124,8 @@ def _findings(checks: Sequence[Check], candidate: str) -> list[Finding]:
 def _isolated(sent: Sequence[tuple[Check, str]], candidate: str) -> Iterator[Finding]:
     arguments = {"checks": [[check.kind, text] for check, text in sent], "candidate": candidate}
     outcome = isolation.run("run_checks", arguments)
-    for passed, message, span in outcome.answers:
-        yield Finding(passed, message, Place(*span) if span else None)
+    for passed, message, span, *score in outcome.answers:
+        yield Finding(passed, message, Place(*span) if span else None, Decimal(score[0]) if score else None)
     if outcome.limit:
         stopped, *others = (check for check, _ in sent[len(outcome.answers) :])
         yield Finding(False, f"The check was not completed: {_reason(outcome.limit)}")

@@ -1,4 +1,4 @@
-"""Checks on JSON: is-json, json-schema."""
+"""Checks on JSON: is-json, contains-json, equals-json, json-schema."""
 
 import json
 import re
@@ -15,17 +15,22 @@ from referencing.jsonschema import DRAFT202012
 
 from refinement.engine.types import Place
 from refinement.judging.checks.kinds import (
+    NEGATE,
     PASSED,
+    Broken,
     CheckKind,
     Finding,
     Parameter,
     Parameters,
     ParameterType,
+    negatable,
     quoted,
 )
 from refinement.judging.checks.patterns import TooSlow, first_match, pattern_problems
 
 MESSAGE_CHARS = 240
+MOST_STARTS = 200  # of a JSON value in a text
+_OPENING = re.compile(r"[{\[]")
 
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(?P<inside>.*?)\n?[ \t]*\1\s*\Z", re.DOTALL)
 _TOO_DEEP = "The JSON is nested too deeply to be read."
@@ -75,16 +80,79 @@ def run_json_schema(parameters: Parameters, candidate: str) -> Finding:
         value = document(candidate)
     except NotJson as error:
         return Finding(False, error.message, error.place)
+    return _against_schema(parameters, value)
+
+
+def _against_schema(parameters: Parameters, value: Any) -> Finding:
     try:
         worst = best_match(_validator(_schema(parameters)).iter_errors(value))
     except TooSlow as error:
-        return Finding(False, str(error))
+        raise Broken(str(error).removeprefix("The check itself failed: ")) from None
     except RecursionError:
-        return Finding(False, "The check itself failed: its schema or the JSON goes round in circles.")
+        raise Broken("its schema or the JSON goes round in circles.") from None
     if worst is None:
         return PASSED
     where, message = shortened(worst.json_path), shortened(worst.message)
     return Finding(False, f"The JSON does not follow its schema at {where}: {message}.")
+
+
+def run_contains_json(parameters: Parameters, candidate: str) -> Finding:
+    """Passes if any JSON object or list in the text follows the schema, if there is one."""
+    problem = Finding(False, "The text contains no JSON object or list.")
+    for value in values_in(candidate):
+        found = _against_schema(parameters, value) if parameters.get("schema") else PASSED
+        if found.passed:
+            return found
+        problem = found
+    return problem
+
+
+def values_in(text: str) -> Iterator[Any]:
+    """The outermost JSON objects and lists in the text."""
+    decoder, position = json.JSONDecoder(parse_constant=_refuse_constant), 0
+    for _ in range(MOST_STARTS):
+        start = _OPENING.search(text, position)
+        if start is None:
+            return
+        try:
+            value, position = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            position = start.end()
+            continue
+        yield value
+
+
+def run_equals_json(parameters: Parameters, candidate: str) -> Finding:
+    try:
+        value = document(candidate)
+    except NotJson as error:
+        return Finding(False, error.message, error.place)
+    if same_json(value, json.loads(str(parameters["value"]))):
+        return PASSED
+    return Finding(False, f"The JSON must equal {quoted(str(parameters['value']))}.")
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON. True is not 1, and 1 is 1.0."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same_json(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return bool(one == other)
+
+
+def value_problems(parameters: Parameters) -> list[str]:
+    try:
+        json.loads(str(parameters["value"]))
+    except (ValueError, RecursionError) as error:
+        return [f"The value is not valid JSON: {error}."]
+    return []
+
+
+def optional_schema_problems(parameters: Parameters) -> list[str]:
+    return schema_problems(parameters) if parameters.get("schema") else []
 
 
 def shortened(text: str) -> str:
@@ -163,7 +231,30 @@ def _resolves(whole: dict[str, Any], target: str) -> bool:
 
 KINDS = (
     CheckKind(
-        "is-json", "Is JSON", "The text is one JSON document, alone or in a code fence.", (), run_is_json
+        "is-json",
+        "Is JSON",
+        "The text is one JSON document, alone or in a code fence.",
+        (NEGATE,),
+        negatable(run_is_json, lambda parameters: "The text is JSON"),
+    ),
+    CheckKind(
+        "contains-json",
+        "Contains JSON",
+        "A JSON object or list must occur in the text.",
+        (
+            Parameter("schema", "Schema", ParameterType.JSON, description="It must follow this schema."),
+            NEGATE,
+        ),
+        negatable(run_contains_json, lambda parameters: "The text contains such JSON"),
+        optional_schema_problems,
+    ),
+    CheckKind(
+        "equals-json",
+        "Equals JSON",
+        "The text must be this JSON, in any order and spacing.",
+        (Parameter("value", "Value", ParameterType.TEXT, required=True), NEGATE),
+        negatable(run_equals_json, lambda parameters: "The text is this JSON"),
+        value_problems,
     ),
     CheckKind(
         "json-schema",
@@ -177,8 +268,9 @@ KINDS = (
                 required=True,
                 description="JSON Schema, draft 2020-12 unless it names another. Nothing is fetched.",
             ),
+            NEGATE,
         ),
-        run_json_schema,
+        negatable(run_json_schema, lambda parameters: "The JSON follows the schema"),
         schema_problems,
     ),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -10,6 +11,7 @@ from refinement.engine.types import Place
 Parameters: TypeAlias = Mapping[str, object]
 
 QUOTED_CHARS = 80
+MILLIONTH = Decimal("0.000001")
 MOST_COUNT = 10**9
 
 
@@ -42,9 +44,14 @@ class Finding:
     passed: bool
     message: str = ""
     place: Place | None = None
+    score: Decimal | None = None  # 0 to 1, if the check measures; None: 1 if it passed, else 0
 
 
 PASSED = Finding(True)
+
+
+class Broken(Exception):
+    """The check itself failed, which says nothing about the text. The message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +138,56 @@ def quoted(text: str) -> str:
     """A piece of text for a message, on one line and not too long."""
     line = " ".join(text.split())
     return f"“{line if len(line) <= QUOTED_CHARS else line[: QUOTED_CHARS - 1] + '…'}”"
+
+
+NEGATE = Parameter(
+    "negate", "Negate", ParameterType.FLAG, default=False, description="On: passes if this does not hold."
+)
+
+
+def negatable(
+    run: Callable[[Parameters, str], Finding], statement: Callable[[Parameters], str]
+) -> Callable[[Parameters, str], Finding]:
+    """The check with the `negate` parameter. `statement` starts the sentence on what must not hold."""
+
+    def checked(parameters: Parameters, candidate: str) -> Finding:
+        finding = run(parameters, candidate)
+        if not parameters.get("negate"):
+            return finding
+        score = None if finding.score is None else 1 - finding.score
+        if not finding.passed:
+            return Finding(True, score=score)
+        return Finding(False, f"{statement(parameters)}, which must not be.", finding.place, score)
+
+    return checked
+
+
+def decimal_of(parameters: Parameters, name: str) -> Decimal | None:
+    """A parameter that is a number, given as text. Raises Broken if it is none."""
+    text = str(parameters.get(name) or "").strip()
+    if not text:
+        return None
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise Broken(f"{name} must be a number, not {quoted(text)}.") from None
+    if not number.is_finite():
+        raise Broken(f"{name} must be a number, not {quoted(text)}.")
+    return number
+
+
+def share_of(value: float) -> Decimal:
+    """A measured value as a score: from 0 to 1, with six decimals."""
+    bounded = min(1.0, max(0.0, value)) if value == value else 0.0
+    return Decimal(repr(bounded)).quantize(MILLIONTH, rounding=ROUND_HALF_EVEN)
+
+
+def share_problems(parameters: Parameters) -> list[str]:
+    """Problems with a `threshold` from 0 to 1."""
+    try:
+        threshold = decimal_of(parameters, "threshold")
+    except Broken as problem:
+        return [str(problem)]
+    if threshold is not None and not 0 <= threshold <= 1:
+        return [f"The threshold must be between 0 and 1, not {threshold:f}."]
+    return []

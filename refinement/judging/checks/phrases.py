@@ -4,12 +4,14 @@ from collections.abc import Iterable
 
 from refinement.engine.types import Place
 from refinement.judging.checks.kinds import (
+    NEGATE,
     PASSED,
     CheckKind,
     Finding,
     Parameter,
     Parameters,
     ParameterType,
+    negatable,
     quoted,
 )
 from refinement.judging.checks.patterns import FLAGS, TooSlow, first_match, first_phrase, pattern_problems
@@ -130,15 +132,17 @@ KINDS = (
         "equals",
         "Equals",
         "The whole text must be this. Surrounding whitespace is ignored.",
-        (_TEXT, _IGNORE_CASE),
-        run_equals,
+        (_TEXT, _IGNORE_CASE, NEGATE),
+        negatable(run_equals, lambda parameters: f"The text is exactly {quoted(str(parameters['text']))}"),
     ),
     CheckKind(
         "starts-with",
         "Starts with",
         "The text must start with this. Leading whitespace is ignored.",
-        (_TEXT, _IGNORE_CASE),
-        run_starts_with,
+        (_TEXT, _IGNORE_CASE, NEGATE),
+        negatable(
+            run_starts_with, lambda parameters: f"The text begins with {quoted(str(parameters['text']))}"
+        ),
     ),
     CheckKind(
         "regex",

@@ -3,14 +3,26 @@
 from collections.abc import Mapping
 
 from refinement.engine.types import Check
-from refinement.judging.checks import documents, phrases, shape
-from refinement.judging.checks.kinds import CheckKind, Finding, type_problems, with_defaults
+from refinement.judging.checks import contained, documents, javascript, likeness, markup, phrases, shape
+from refinement.judging.checks.kinds import Broken, CheckKind, Finding, type_problems, with_defaults
 
 # In display order.
 KINDS: Mapping[str, CheckKind] = {
-    kind.name: kind for kind in (*phrases.KINDS, *shape.KINDS, *documents.KINDS)
+    kind.name: kind
+    for kind in (
+        *phrases.KINDS,
+        *shape.KINDS,
+        *documents.KINDS,
+        *contained.KINDS,
+        *markup.KINDS,
+        *likeness.KINDS,
+        *javascript.KINDS,
+    )
 }
 COMMAND = "command"
+# Checks that need the machine of the person who started the run, or its call. See `refinement/evals`.
+MEASURED = ("latency", "cost", "finish-reason")
+LOCAL = (COMMAND, "python", "similar", *MEASURED)
 MOST_PROBLEMS = 20
 
 
@@ -18,6 +30,8 @@ def problems(check: Check) -> list[str]:
     """The errors that prevent saving this check, as sentences; empty if it is valid."""
     if check.kind == COMMAND:
         return ["A command cannot be a check here; only `wiggum eval` runs scripts."]
+    if check.kind in LOCAL:
+        return [f"{check.kind} cannot be a check here; only `wiggum eval` runs it."]
     kind = KINDS.get(check.kind)
     if kind is None:
         return [f"There is no check of the kind {check.kind!r}; the kinds are {', '.join(KINDS)}."]
@@ -30,4 +44,7 @@ def finding(check: Check, candidate: str) -> Finding:
     if found := problems(check):
         return Finding(False, f"The check itself is not set up right: {' '.join(found)}")
     kind = KINDS[check.kind]
-    return kind.run(with_defaults(kind, check.parameters), candidate)
+    try:
+        return kind.run(with_defaults(kind, check.parameters), candidate)
+    except Broken as problem:
+        return Finding(False, f"The check itself failed: {problem}")

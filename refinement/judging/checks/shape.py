@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from refinement.engine.types import Place
 from refinement.judging.checks.kinds import (
+    NEGATE,
     PASSED,
     CheckKind,
     Finding,
@@ -13,6 +14,7 @@ from refinement.judging.checks.kinds import (
     Parameters,
     ParameterType,
     count_of,
+    negatable,
     range_problems,
 )
 
@@ -108,8 +110,9 @@ KINDS = (
             ),
             _MINIMUM,
             _MAXIMUM,
+            NEGATE,
         ),
-        run_length,
+        negatable(run_length, lambda parameters: f"The number of {parameters['unit']} is within the limits"),
         range_problems,
     ),
     CheckKind(

@@ -48,7 +48,8 @@ def run_checks(checks: list[list[str]], candidate: str) -> Iterator[object]:
     for kind, parameters in checks:
         finding = running.finding(Check("check", kind, json.loads(parameters)), candidate)
         place = finding.place
-        yield [finding.passed, finding.message, [place.start, place.end] if place else None]
+        answer = [finding.passed, finding.message, [place.start, place.end] if place else None]
+        yield answer if finding.score is None else [*answer, str(finding.score)]
 
 
 def check_problems(kind: str, parameters: str, probe: bool) -> Iterator[object]:

@@ -112,6 +112,9 @@ class CheckResult(models.Model):
     suggestion = models.TextField(blank=True)
     start = models.PositiveIntegerField(null=True, blank=True)
     end = models.PositiveIntegerField(null=True, blank=True)
+    score = models.DecimalField(max_digits=7, decimal_places=6, null=True, blank=True)
+    expected = models.TextField(blank=True)
+    actual = models.TextField(blank=True)
 
     class Meta:
         ordering: ClassVar = ["position"]

@@ -4,38 +4,52 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from refinement.engine.codec import rubric_from_json
-from refinement.engine.types import Outcome, Rubric
-from refinement.evals.planning import Job
-from refinement.evals.results import FORMAT_VERSION, AssertResult, Ralph, Result
+from refinement.engine.scoring import weighted_mean
+from refinement.engine.types import ZERO, Outcome, Rubric, Severity
+from refinement.evals.planning import NO_ASSERTIONS, Job
+from refinement.evals.results import FORMAT_VERSION, AssertResult, Iteration, Ralph, Result, SetResult
+from refinement.evals.types import Case
+from refinement.judging.checks import actual_words
 from refinement.models import Round, Run
 from refinement.providers.base import ErrorKind
 from refinement.selectors.runs.reports import number
+
+SEVERITIES = [severity.value for severity in Severity]
 
 
 def eval_result(run: Run, job: Job) -> Result:
     """The case's line in results.jsonl, based on the best iteration."""
     rubric = rubric_from_json(run.snapshot)
-    rounds = run.rounds.prefetch_related("verdicts", "check_results")
-    best = rounds.filter(number=run.best_round or 0).first()
-    threshold = rubric.policy.pass_threshold
+    rounds = list(run.rounds.prefetch_related("verdicts", "check_results").order_by("number"))
+    best = next((row for row in rounds if row.number == run.best_round), None)
+    asserts = assert_results(best, rubric, job.case) if best else []
     return {
         "wiggum_eval": FORMAT_VERSION,
         "key": job.key,
         "eval": job.file.name,
         "file": str(job.file.path),
+        "line": job.case.line,
         "case": job.case.name,
+        "trial": job.trial,
+        "trials": job.trials,
         "target": job.target.name,
         "model": run.producer_model,
         "run": run.pk,
         "passed": run.outcome == Outcome.PASS,
         "outcome": run.outcome,
         "score": number(run.best),
-        "threshold": number(threshold),
+        "threshold": number(rubric.policy.pass_threshold),
         "output": best.candidate if best else "",
-        "asserts": assert_results(best, rubric, job.case.types) if best else [],
+        "asserts": asserts,
+        "sets": set_results(asserts, job.case),
+        "metrics": metrics_of(asserts),
         "issues": [issue for verdict in best.verdicts.all() for issue in verdict.issues] if best else [],
         "ralph": ralph_of(run),
+        "iterations": [iteration_of(row, rubric, job.case) for row in rounds if row.composite is not None],
+        "tags": list(job.case.tags),
+        "metadata": dict(job.case.metadata),
         "tokens": run.tokens,
+        "cost": number(run.cost),
         "seconds": float(run.model_seconds),
         "why": run.why,
         "unreachable": is_unreachable(run),
@@ -49,42 +63,108 @@ def ralph_of(run: Run) -> Ralph:
         "stop_reason": run.stop_reason,
         "improvement": number(run.improvement),
         "passed_iteration": run.passed_in_round,
+        "best_iteration": run.best_round,
     }
 
 
-def assert_results(best: Round, rubric: Rubric, types: Mapping[str, str]) -> list[AssertResult]:
+def iteration_of(row: Round, rubric: Rubric, case: Case) -> Iteration:
+    """One answer: its score, its assertions, and what the next prompt says about those that failed."""
+    asserts = assert_results(row, rubric, case)
+    failed = [entry for entry in asserts if entry["passed"] is False]
+    return {
+        "iteration": row.number,
+        "score": number(row.composite),
+        "asserts": asserts,
+        "feedback": sorted(
+            (
+                {
+                    "severity": entry["severity"],
+                    "id": entry["id"],
+                    "reason": entry["message"],
+                    "expected": entry["expected"],
+                    "actual": entry["actual"],
+                    "suggestion": entry["suggestion"],
+                }
+                for entry in failed
+            ),
+            key=lambda entry: SEVERITIES.index(entry["severity"]),
+        ),
+    }
+
+
+def assert_results(row: Round, rubric: Rubric, case: Case) -> list[AssertResult]:
     """Check results, then the judge's scores."""
+    sets = {key: name for name, keys in case.sets.items() for key in keys}
     found: list[AssertResult] = [
         {
             "id": result.key,
-            "type": types.get(result.key, ""),
+            "type": case.types.get(result.key, ""),
             "passed": result.passed,
-            "score": float(result.passed),
+            "score": float(result.passed if result.score is None else result.score),
             "weight": float(result.weight),
             "severity": result.severity,
             "message": result.message,
+            "expected": result.expected,
+            "actual": result.actual,
             "suggestion": result.suggestion,
+            "metric": case.metrics.get(result.key, ""),
+            "set": sets.get(result.key, ""),
         }
-        for result in best.check_results.all()
+        for result in row.check_results.all()
+        if result.key != NO_ASSERTIONS
     ]
-    reasons = {
-        entry["key"]: entry["reasoning"] for verdict in best.verdicts.all() for entry in verdict.scores
-    }
+    return [*found, *criterion_results(row, rubric, case, sets)]
+
+
+def criterion_results(row: Round, rubric: Rubric, case: Case, sets: Mapping[str, str]) -> list[AssertResult]:
+    said = {entry["key"]: entry for verdict in row.verdicts.all() for entry in verdict.scores}
+    needed = {key for gate in rubric.gates or () for key in gate.keys}
+    found: list[AssertResult] = []
     for criterion in rubric.criteria:
-        score = (best.scores or {}).get(criterion.key)
+        score = (row.scores or {}).get(criterion.key)
+        mark = rubric.mark_of(criterion.key)
+        passed = None if score is None else Decimal(score) >= mark
+        words = said.get(criterion.key, {})
         found.append(
             {
                 "id": criterion.key,
-                "type": types.get(criterion.key, ""),
-                "passed": None,
+                "type": case.types.get(criterion.key, ""),
+                "passed": passed,
                 "score": None if score is None else float(Decimal(score)),
                 "weight": float(criterion.weight),
-                "severity": "error",
-                "message": reasons.get(criterion.key, ""),
-                "suggestion": "",
+                "severity": Severity.ERROR.value if criterion.key in needed else Severity.WARNING.value,
+                "message": str(words.get("reasoning", "")),
+                "expected": "" if passed else f"{criterion.name} (at least {mark.normalize():f})",
+                "actual": "" if passed else actual_words(row.candidate, None),
+                "suggestion": str(words.get("improvement", "")),
+                "metric": case.metrics.get(criterion.key, ""),
+                "set": sets.get(criterion.key, ""),
             }
         )
     return found
+
+
+def set_results(asserts: list[AssertResult], case: Case) -> list[SetResult]:
+    """Each assert-set: its score, and whether it held."""
+    found: list[SetResult] = []
+    for name, keys in case.sets.items():
+        parts = [entry for entry in asserts if entry["id"] in keys]
+        score = mean_of(parts)
+        threshold = next((rule.threshold for rule in case.rules if rule.keys == keys and len(keys) > 1), None)
+        held = all(entry["passed"] for entry in parts) if threshold is None else score >= threshold
+        found.append({"id": name, "passed": held, "score": float(score), "asserts": list(keys)})
+    return found
+
+
+def metrics_of(asserts: list[AssertResult]) -> dict[str, float]:
+    """The weighted mean of each metric that the file names."""
+    names = dict.fromkeys(entry["metric"] for entry in asserts if entry["metric"])
+    return {name: float(mean_of([entry for entry in asserts if entry["metric"] == name])) for name in names}
+
+
+def mean_of(parts: list[AssertResult]) -> Decimal:
+    pairs = [(Decimal(str(entry["weight"])), Decimal(str(entry["score"] or 0))) for entry in parts]
+    return weighted_mean(pairs) if pairs else ZERO
 
 
 def is_unreachable(run: Run) -> bool:

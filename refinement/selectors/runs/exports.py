@@ -52,7 +52,8 @@ _ROUND_FIELDS = (
 )  # fmt: skip
 _VERDICT_FIELDS = ("position", "judge", "scores", "issues", "asi", "created_at")
 _CHECK_FIELDS = (
-    "position", "key", "passed", "message", "severity", "weight", "suggestion", "start", "end",
+    "position", "key", "passed", "message", "severity", "weight", "suggestion", "start", "end", "score",
+    "expected", "actual",
 )  # fmt: skip
 EVALUATOR_FIELDS = (
     "command", "exit_code", "stopped", "failure", "metrics", "stdout", "stderr", "stdout_missing",

@@ -266,6 +266,9 @@ def check_result_of(row: Any) -> CheckResult:
         weight=row.weight,
         suggestion=row.suggestion,
         place=None if row.start is None else Place(row.start, row.end),
+        score=row.score,
+        expected=row.expected,
+        actual=row.actual,
     )
 
 

@@ -2,19 +2,23 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from django.db import transaction
 
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Rubric as Definition
 from refinement.evals.planning import Job
-from refinement.evals.scripts import script_runner
+from refinement.evals.scripts import LocalChecks
+from refinement.evals.targets import instance_target
 from refinement.execution.calls import LocalResources
 from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
 from refinement.execution.step import DEADLINE_SECONDS, StepOptions, StepResult
 from refinement.models import Project, RubricVersion, Run, RunStatus
-from refinement.providers.registry import Target
+from refinement.providers.base import ErrorKind, ProviderError
+from refinement.providers.registry import Target, build
+from refinement.selectors.endpoints import provider_for
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import NAME_LENGTH, rubric_create, rubric_slug_for, version_create
 from refinement.services.runs.creating import TAG_CHARS, run_create
@@ -107,15 +111,29 @@ def job_inputs(job: Job) -> tuple[object, ...]:
 
 def eval_run_carry_out(*, run: Run, job: Job, on_waiting: Callable[[StepResult], None]) -> Run:
     """Execute the run to its end on this machine, with the eval's endpoints and scripts."""
+    folder = job.case.folder or job.file.path.parent
+    checks = LocalChecks(folder, job.case, partial(embedded, job))
     options = StepOptions(
         actor=ACTOR,
         deadline_seconds=max(DEADLINE_SECONDS, job.longest_seconds + SPARE_SECONDS),
-        local=LocalResources(job.endpoints, script_runner(job.file.path.parent)),
+        local=LocalResources(job.endpoints, checks.controlled),
     )
     if not run.is_finished:
         run_in_foreground(run.pk, options, on_waiting)
         run.refresh_from_db()
     return run
+
+
+def embedded(job: Job, texts: Sequence[str], provider: str) -> Sequence[Sequence[float]]:
+    """Embeddings of the texts, by the assertion's provider or the target's server. Raises ProviderError."""
+    target = instance_target(provider) if provider else job.judge
+    found = build(target.spec, foreground=True) if target.spec else provider_for(target.endpoint)
+    embed = getattr(found, "embed", None)
+    if embed is None:
+        message = f"{target.name} has no embeddings. Set provider to a model that has, as ENDPOINT/MODEL."
+        raise ProviderError(ErrorKind.REFUSED, message, retryable=False)
+    vectors: Sequence[Sequence[float]] = embed(target.model, texts)
+    return vectors
 
 
 class Runs:

@@ -1,0 +1,65 @@
+"""What a check asks for, in a few words: for feedback and results."""
+
+from collections.abc import Mapping
+
+from refinement.engine.types import Check
+from refinement.judging.checks.kinds import quoted
+
+MOST_LISTED = 5
+PARTS: Mapping[str, tuple[str, str]] = {
+    # kind: the words, and the parameter that they end with
+    "contains": ("contains", "text"),
+    "not-contains": ("does not contain", "text"),
+    "contains-any": ("contains any of", "texts"),
+    "contains-all": ("contains all of", "texts"),
+    "equals": ("is exactly", "text"),
+    "equals-json": ("is the JSON", "value"),
+    "starts-with": ("starts with", "text"),
+    "ends-with": ("ends with", "text"),
+    "regex": ("matches", "pattern"),
+    "is-json": ("is JSON", ""),
+    "contains-json": ("contains JSON", ""),
+    "json-schema": ("is JSON that follows the schema", ""),
+    "is-xml": ("is XML", ""),
+    "contains-xml": ("contains XML", ""),
+    "is-html": ("is HTML", ""),
+    "contains-html": ("contains HTML", ""),
+    "is-refusal": ("is a refusal", ""),
+    "levenshtein": ("is close to", "text"),
+    "rouge-n": ("has the words of", "references"),
+    "bleu": ("has the phrases of", "references"),
+    "gleu": ("has the phrases of", "references"),
+    "similar": ("means the same as", "references"),
+    "javascript": ("is accepted by", "code"),
+    "python": ("is accepted by", "code"),
+    "latency": ("takes at most this many milliseconds:", "threshold"),
+    "cost": ("costs at most", "threshold"),
+    "finish-reason": ("ends because of", "text"),
+}
+
+
+def expected_words(check: Check) -> str:
+    """What the check asks for: `contains “Ada”`."""
+    if check.kind == "length":
+        return _length(check.parameters)
+    if check.kind == "command":
+        return f"is accepted by {quoted(' '.join(_texts(check.parameters.get('command'))))}"
+    words, name = PARTS.get(check.kind, (check.kind, ""))
+    if check.parameters.get("negate") or check.parameters.get("must_match") is False:
+        words = f"not: {words}"
+    texts = _texts(check.parameters.get(name)) if name else []
+    listed = ", ".join(quoted(text) for text in texts[:MOST_LISTED])
+    return f"{words} {listed}".strip() + (" …" if len(texts) > MOST_LISTED else "")
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, (list, tuple)):
+        return [str(part) for part in value]
+    return [] if value is None else [str(value)]
+
+
+def _length(parameters: Mapping[str, object]) -> str:
+    low, high = parameters.get("minimum"), parameters.get("maximum")
+    unit = parameters.get("unit") or "characters"
+    limits = [f"at least {low}"] * (low is not None) + [f"at most {high}"] * (high is not None)
+    return f"has {' and '.join(limits)} {unit}"

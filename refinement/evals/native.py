@@ -17,9 +17,10 @@ from refinement.evals.filling import (
     label_of,
     read_vars,
 )
+from refinement.evals.preparing import MARK
 from refinement.evals.prompting import Prompt, read_input, read_prompts
 from refinement.evals.targets import read_providers, read_targets
-from refinement.evals.types import BadEval, Case, EvalFile, Loop, Target
+from refinement.evals.types import BadEval, Case, EvalFile, Loop, Rule, Target
 from refinement.interchange.imports.fields import Missing, brief
 from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node
 from refinement.judging.templating import check_template
@@ -250,4 +251,6 @@ class Reading:
         if not text:
             self.notes.add(prompt.line, f"The prompt of {brief(name)} is empty.")
         checks, criteria = tuple(asserted.checks), tuple(asserted.criteria)
-        return Case(name, line, text, checks, criteria, threshold, asserted.types)
+        held = [Rule((check.key,)) for check in checks if check.key not in asserted.hints]
+        rules = (*held, *(Rule((criterion.key,), MARK) for criterion in criteria))
+        return Case(name, line, text, checks, criteria, threshold, asserted.types, rules)

@@ -23,7 +23,7 @@ TITLE_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What the assertions of a case become. `problems` have a line and a message."""
+    """What the assertions of a case become."""
 
     checks: tuple[Check, ...] = ()
     criteria: tuple[Criterion, ...] = ()
@@ -31,7 +31,16 @@ class Prepared:
     rules: tuple[Rule, ...] = ()
     metrics: Mapping[str, str] = field(default_factory=dict)  # the metric of each assertion, by key
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the keys in each assert-set
-    problems: tuple[tuple[int, str], ...] = ()
+    problems: tuple["Trouble", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why an assertion cannot be used. `file` is where it is, if not in the eval file."""
+
+    line: int
+    message: str
+    file: Path | None = None
 
 
 def prepared(
@@ -58,7 +67,7 @@ class _Making:
     rules: list[Rule] = field(default_factory=list)
     metrics: dict[str, str] = field(default_factory=dict)
     sets: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    problems: list[tuple[int, str]] = field(default_factory=list)
+    problems: list[Trouble] = field(default_factory=list)
 
     def result(self) -> Prepared:
         return Prepared(
@@ -80,7 +89,7 @@ class _Making:
         return self.add_check(assertion)
 
     def problem(self, assertion: Assertion, message: str) -> list[str]:
-        self.problems.append((assertion.line, f"{label(assertion)}: {message}"))
+        self.problems.append(Trouble(assertion.line, f"{label(assertion)}: {message}", assertion.file))
         return []
 
     # --- checks -------------------------------------------------------------------------------
@@ -112,8 +121,10 @@ class _Making:
         except Refusal as refusal:
             return self.problem(assertion, str(refusal))
         keys = [self.add_item(assertion, item) for item in items]
-        if len(items) > 1 and assertion.threshold is not None:
-            self.rules += rules_for(assertion, tuple(keys), assertion.threshold)
+        if assertion.threshold is not None or any(item.required is False for item in items):
+            mark = MARK if assertion.threshold is None else assertion.threshold
+            overall = rules_for(assertion, tuple(keys), mark)
+            self.rules += [rule for rule in overall if rule not in self.rules]
         return keys
 
     def add_item(self, assertion: Assertion, item: Item) -> str:

@@ -11,10 +11,11 @@ from refinement.evals.dialects.reader import Reader
 from refinement.evals.dialects.whole import TEST_KEYS, WholeReader
 from refinement.evals.filling import Unreadable, file_text
 from refinement.evals.native import NAME_CHARS, Reading, feedback_template
+from refinement.evals.preparing import prepared
 from refinement.evals.sources.json_tree import json_lines, json_tree
 from refinement.evals.sources.yaml_tree import yaml_tree
 from refinement.evals.targets import provider_names, targets_file
-from refinement.evals.types import BadEval, Dialect, EvalFile, Ignored
+from refinement.evals.types import BadEval, Case, Dialect, EvalFile, Ignored
 from refinement.interchange.rubrics.yaml_reading import BadFile, Fields, Items, Node, Problem
 
 __all__ = ["Checked", "check_eval", "feedback_template", "read_eval", "read_evals", "stem"]
@@ -46,7 +47,7 @@ def check_eval(path: Path, *, own_targets: bool = False, strict: bool = False) -
     try:
         root = root_of(path, file_text(path))
         dialect = dialect_of(root, path)
-        read = whole(root, path, dialect, log, own_targets)
+        read = with_checks(whole(root, path, dialect, log, own_targets), log)
     except BadFile as bad:
         log.add_all(bad)
     except Unreadable as problem:
@@ -71,6 +72,36 @@ def whole(root: Node, path: Path, dialect: Dialect, log: Log, own_targets: bool)
     reader = Reader(log, path, dialect, own_targets=own_targets)
     providers = ProviderReader(reader, {} if own_targets else mapped_providers(path))
     return WholeReader(reader, providers).read(as_fields(root), stem(path))
+
+
+def with_checks(file: EvalFile, log: Log) -> EvalFile:
+    """The file with the checks and criteria of its assertions."""
+    cases = tuple(
+        case_prepared(case, file.path.parent, log) if case.assertions else case for case in file.cases
+    )
+    return replace(file, cases=cases)
+
+
+def case_prepared(case: Case, folder: Path, log: Log) -> Case:
+    made = prepared(
+        case.assertions,
+        case.folder or folder,
+        prompt=case.prompt,
+        variables=case.variables,
+        metadata=case.metadata,
+    )
+    for problem in made.problems:
+        with log.inside(problem.file or log.path):
+            log.add(problem.line, problem.message)
+    return replace(
+        case,
+        checks=made.checks,
+        criteria=made.criteria,
+        types=made.types,
+        rules=made.rules,
+        metrics=made.metrics,
+        sets=made.sets,
+    )
 
 
 def read_eval(path: Path, *, own_targets: bool = False, strict: bool = False) -> EvalFile:

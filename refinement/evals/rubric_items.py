@@ -1,6 +1,7 @@
 """The criteria of a model-graded assertion: one text, or a list of items with weights and score ranges."""
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -11,10 +12,21 @@ from refinement.evals.types import Assertion
 
 TEN = Decimal(10)
 TEXT_CHARS = 20_000
+_TEMPLATE = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
+# What the file's own grading prompt names, and where the judge finds it.
+PLACEHOLDERS = {
+    "output": "(the candidate)",
+    "answer": "(the candidate)",
+    "rubric": "(the criterion)",
+    "criteria": "(the criterion)",
+    "input": "(the task)",
+    "question": "(the task)",
+    "prompt": "(the task)",
+}
 TEXT_KEYS = ("criterion", "outcome", "expected_outcome", "description", "text", "criteria")
 ITEM_KEYS = frozenset(
     {*TEXT_KEYS, "id", "ideal", "weight", "required", "min_score", "required_min_score", "score_ranges"}
-    | {"operator", "metric", "name"}
+    | {"operator", "metric", "name", "line"}
 )
 OPERATORS = {
     "correctness": "The answer must state this: {}",
@@ -90,8 +102,12 @@ def extra(assertion: Assertion) -> str:
     if reference:
         parts.append(f"Reference answer: {plain(reference)}")
     if prompt:
-        parts.append(f"Grade by these instructions: {plain(prompt)}")
+        parts.append(f"Grade by these instructions: {_TEMPLATE.sub(_placeholder, plain(prompt))}")
     return " ".join(parts)
+
+
+def _placeholder(match: re.Match[str]) -> str:
+    return PLACEHOLDERS.get(match[1], match[1].replace("_", " "))
 
 
 def least_of(record: Mapping[str, object]) -> Decimal | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from refinement.evals.dialects.detecting import dialect_of
+from refinement.evals.dialects.detecting import dialect_by_name, dialect_of
 from refinement.evals.dialects.log import Log, Refusal
 from refinement.evals.dialects.providers import ProviderReader
 from refinement.evals.dialects.reader import Reader
@@ -43,7 +43,7 @@ def check_eval(path: Path, *, own_targets: bool = False, strict: bool = False) -
     refused as well.
     """
     log = Log(path)
-    dialect, read = Dialect.WIGGUM, None
+    dialect, read = dialect_by_name(path), None
     try:
         root = root_of(path, file_text(path))
         dialect = dialect_of(root, path)

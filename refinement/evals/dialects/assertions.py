@@ -8,12 +8,15 @@ from pathlib import Path
 from refinement.engine.types import ONE, Severity
 from refinement.evals.dialects.keys import ASSERTION
 from refinement.evals.dialects.kinds import (
+    ALWAYS_HOLD,
     CODE_KINDS,
+    FORM_ONLY,
     NO_TOOLS,
     RUBRIC,
     SCRIPT,
     SET,
     TEXT_LISTS,
+    TOOL_CALLS,
     TOOL_USE,
     kind_of,
     refusal_of,
@@ -32,6 +35,7 @@ from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Sca
 
 MOST_WEIGHT = Decimal(1000)
 MOST_DEPTH = 5
+ONE_ASSERTION = "an assertion"
 TEMPLATES = "#/assertionTemplates/"
 LIMITS = {"max_duration_ms": "latency", "max_cost_usd": "cost", "max_tokens": "token-usage"}
 TOOL_LIMITS = ("max_tool_calls", "max_llm_calls", "target_exploration_ratio")
@@ -108,6 +112,13 @@ class AssertionReader:
         ):
             self.log.ignore(type_node.line, f"not {kind}", NO_TOOLS)
             return None
+        if kind in ALWAYS_HOLD:
+            self.log.ignore(type_node.line, kind, ALWAYS_HOLD[kind])
+            return None
+        if kind in TOOL_CALLS:
+            self.log.ignore(type_node.line, f"the provider's tools in {kind}", FORM_ONLY)
+            call = self.base(node, "is-json", negated, name)
+            return replace(call, value=TOOL_CALLS[kind])
         refusal = refusal_of(kind)
         if refusal:
             self.log.add(
@@ -135,9 +146,9 @@ class AssertionReader:
         if kind == SCRIPT:
             keys = replace(ASSERTION, ignored=None)  # other keys are the script's configuration
             known = {key: line for key, line in node.lines.items() if key in keys.known}
-            sort_keys(self.log, Fields(node.line, node.values, known), name, keys)
+            sort_keys(self.log, Fields(node.line, node.values, known), name, keys, ONE_ASSERTION)
         else:
-            sort_keys(self.log, node, name, ASSERTION)
+            sort_keys(self.log, node, name, ASSERTION, ONE_ASSERTION)
         if "provider" in node.values:
             self.log.ignore(node.lines["provider"], "provider in an assertion", "The target's judge is used.")
         base = self.base(node, kind, negated, name)
@@ -300,7 +311,7 @@ class AssertionReader:
         value = self.deeply(raw, node.line if node else 1, name)
         if kind in TEXT_LISTS and isinstance(value, str):
             return [part.strip() for part in value.split(",") if part.strip()]
-        return value
+        return [text_of(part) for part in value] if kind in TEXT_LISTS and isinstance(value, list) else value
 
     def code(self, text: str) -> str:
         """Code with its variables. Braces that are not a template stay as they are."""

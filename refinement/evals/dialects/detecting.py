@@ -47,15 +47,21 @@ AGENTV_TYPES = words(
 
 def dialect_of(root: Node, path: Path) -> Dialect:
     """The dialect. A file without a sign of another one is Wiggum's own."""
-    name = path.name.lower()
-    if name.startswith(PROMPTFOO_NAME):
-        return Dialect.PROMPTFOO
-    if isinstance(root, Items) or name.endswith(".jsonl"):
+    if (by_name := dialect_by_name(path)) != Dialect.WIGGUM:
+        return by_name
+    if isinstance(root, Items):
         return Dialect.AGENTV
     if not isinstance(root, Fields):
         return Dialect.WIGGUM
     named = [dialect for dialect in (Dialect.AGENTV, Dialect.PROMPTFOO) if dialect in schema_of(root)]
     return named[0] if named else by_keys(root)
+
+
+def dialect_by_name(path: Path) -> Dialect:
+    name = path.name.lower()
+    if name.startswith(PROMPTFOO_NAME):
+        return Dialect.PROMPTFOO
+    return Dialect.AGENTV if name.endswith(".jsonl") else Dialect.WIGGUM
 
 
 def by_keys(root: Fields) -> Dialect:

@@ -44,9 +44,9 @@ PROMPTFOO_FILE = Keys(
         "generated": DISPLAY,
         "purpose": DISPLAY,
         "numTests": DISPLAY,
+        "redteam": "Red team tests are not generated. The tests of the file are used.",
     },
     refused={
-        "redteam": "promptfoo generates red team tests. Generate them there, and use the file it writes.",
         "extensions": HOOKS,
         "assertScoringFunction": "it scores answers with code.",
         "transform": CODE_OUTPUT,
@@ -98,6 +98,7 @@ PROMPTFOO_OPTIONS = Keys(
         "storeOutputAs": "it uses one case's answer in another case.",
     },
 )
+RED_TEAM = "promptfoo generates red team tests. Generate them there, and use the file it writes."
 AGENTV_FILE = Keys(
     understood=words(
         """

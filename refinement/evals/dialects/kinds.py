@@ -46,8 +46,6 @@ REFUSED: Mapping[str, str] = {
     "perplexity-score": "it needs token probabilities, which model servers do not report.",
     "moderation": SERVICE,
     "classifier": SERVICE,
-    "guardrails": SERVICE,
-    "guardrail": SERVICE,
     "webhook": SERVICE,
     "pi": SERVICE,
     "ruby": "only javascript and python are supported.",
@@ -60,9 +58,6 @@ REFUSED: Mapping[str, str] = {
     "tool-call-f1": TOOLS,
     "skill-used": TOOLS,
     "skill-trigger": TOOLS,
-    "is-valid-openai-tools-call": TOOLS,
-    "is-valid-openai-function-call": TOOLS,
-    "is-valid-function-call": TOOLS,
     "finish-reason": "it looks at the provider's response. Wiggum sees only the answer.",
     "conversation-relevance": "it needs a recorded conversation. Use llm-rubric.",
     "agent-rubric": "its judge is an agent with tools. Use llm-rubric.",
@@ -76,6 +71,34 @@ FAMILIES: Mapping[str, str] = {
     "trace-": TRACES,
     "promptfoo:redteam:": "it is a red team check.",
 }
+
+# As in promptfoo, an answer that no guardrail has looked at passes.
+ALWAYS_HOLD: Mapping[str, str] = {
+    "guardrails": "Wiggum's targets have no guardrails, and without them it holds.",
+    "guardrail": "Wiggum's targets have no guardrails, and without them it holds.",
+}
+
+# Assertions on the form of an answer that is a call of a function, as JSON schemas.
+CALL: Mapping[str, object] = {
+    "type": "object",
+    "required": ["name", "arguments"],
+    "properties": {"name": {"type": "string"}, "arguments": {"type": ["string", "object"]}},
+}
+CALLS: Mapping[str, object] = {
+    "type": "array",
+    "minItems": 1,
+    "items": {
+        "type": "object",
+        "required": ["type", "function"],
+        "properties": {"type": {"const": "function"}, "function": CALL},
+    },
+}
+TOOL_CALLS: Mapping[str, object] = {
+    "is-valid-openai-tools-call": CALLS,
+    "is-valid-openai-function-call": CALL,
+    "is-valid-function-call": CALL,
+}
+FORM_ONLY = "Only the form of the call is checked."
 
 # Where a target cannot call tools, "this tool is not called" always holds.
 TOOL_USE = (

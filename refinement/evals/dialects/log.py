@@ -91,16 +91,19 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def sort_keys(log: Log, record: Fields, name: str, keys: Keys) -> None:
-    """Says what happens to each key that is not understood. A misspelt key is refused."""
+def sort_keys(log: Log, record: Fields, name: str, keys: Keys, kind: str = "") -> None:
+    """Says what happens to each key that is not understood. A misspelt key is refused.
+
+    `kind` is what all records of this kind are called, so that what is ignored is counted together.
+    """
     for key, line in record.lines.items():
         if key in keys.understood or key in keys.carried:
             continue
         if keys.refused and key in keys.refused:
             log.add(line, f"{key} in {name} is not supported: {keys.refused[key]}")
         elif keys.ignored and key in keys.ignored:
-            log.ignore(line, f"{key} in {name}", keys.ignored[key])
+            log.ignore(line, f"{key} in {kind or name}", keys.ignored[key])
         elif close := get_close_matches(key, keys.understood, 1, CLOSE):
             log.add(line, f"Unknown key {brief(key)} in {name}. Do you mean {close[0]}?")
         else:
-            log.ignore(line, f"{key} in {name}", "Unknown key.")
+            log.ignore(line, f"{key} in {kind or name}", "Unknown key.")

@@ -94,7 +94,11 @@ class PromptReader:
         if isinstance(node, Items):
             return [Template("", node.line, data(node))]
         label_node = node.values.get("label") or node.values.get("display")
+        if label_node is None and {"raw", "prompt"} & node.values.keys():
+            label_node = node.values.get("id")
         label = " ".join(label_node.text.split())[:LABEL_CHARS] if isinstance(label_node, Scalar) else ""
+        if "config" in node.values:
+            self.log.ignore(node.lines["config"], "config of a prompt", "The target's own settings are used.")
         for key in ("raw", "prompt", "id", "file", "template"):
             source = node.values.get(key)
             if source is None:

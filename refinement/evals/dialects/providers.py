@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from pathlib import Path
 
 from refinement.evals.dialects.numbers import number_of
 from refinement.evals.dialects.reader import Reader, without_scheme
@@ -145,7 +146,7 @@ class ProviderReader:
         parts = shlex.split(text)
         if not parts:
             raise ValueError("exec: needs a command.")
-        name = NAME.sub("-", f"exec-{parts[0]}").strip("-")[:60]
+        name = NAME.sub("-", f"exec-{Path(parts[0]).name}").strip("-")[:60]
         options = {"command": parts, "folder": str(self.reader.folder.resolve()), "shell": False}
         spec = EndpointSpec(f"{LOCAL_PREFIX}{name}", COMMAND, options=options)
         return Target(name, spec.name, name, spec)

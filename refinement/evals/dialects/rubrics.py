@@ -74,8 +74,10 @@ def gate(reader: Reader, node: Fields, name: str, *, is_checklist: bool) -> dict
             made["required"] = value
         elif value is not None:
             read = number_of(reader.log, node.values[key], f"{name}.{key}", most=Decimal(TOP))
+            if (read is not None and "required" not in node.values) or key == "required":
+                made["required"] = True
             if read is not None:
-                made |= {"min_score": read if read <= 1 else read / TOP, "required": True}
+                made["min_score"] = read if read <= 1 else read / TOP
     return made
 
 
@@ -119,7 +121,7 @@ def from_mapping(reader: Reader, node: Fields, name: str) -> list[dict[str, obje
             continue
         levels.append((int(key), text_of(data(value))))
     levels.sort()
-    ends = [low - 1 for low, _ in levels[1:]] + [TOP]
+    ends = [low - 1 for low, _ in levels[1:]] + [TOP] * bool(levels)
     return [
         {"score_range": [Decimal(low), Decimal(max(low, end))], "outcome": meaning}
         for (low, meaning), end in zip(levels, ends, strict=True)

@@ -125,7 +125,7 @@ def _filled(source: str, values: Mapping[str, object], missing: MutableSet[str])
                 raise Unfillable(f"the filled text is longer than {MOST_CHARS:,} characters")
         return "".join(parts)
     except TemplateError as error:
-        raise Unfillable(str(error.message or error)) from None
+        raise Unfillable(str(error.message or error).split(". ")[0].rstrip(".")) from None
     except (
         TypeError,
         ValueError,
@@ -172,5 +172,8 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "tojson": dump,
     "load": load,
     "safe": _safe,
+    "join": lambda values, separator="", key=None: separator.join(
+        text_of(entry.get(key) if key and isinstance(entry, dict) else entry) for entry in values
+    ),
     "nl2br": lambda value: text_of(value).replace("\n", "<br />\n"),
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from refinement.evals.dialects.csv_tests import test_of_row
 from refinement.evals.dialects.reader import Reader, is_code, without_scheme
 from refinement.evals.sources.csv_rows import csv_rows
+from refinement.evals.types import Dialect
 from refinement.interchange.imports.fields import Missing, brief, is_nothing
 from refinement.interchange.rubrics.yaml_reading import BadFile, Fields, Items, Node, Scalar
 
@@ -124,6 +125,8 @@ class TestFinder:
             self.log.add_all(bad)
             return
         for row in rows:
+            if self.reader.dialect == Dialect.AGENTV and "id" in row.cells:
+                row.cells["__id"] = row.cells["id"]
             yield Test(test_of_row(row), path)
 
     # --- scenarios ----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from decimal import Decimal
 from refinement.evals.dialects.agentv_fields import AgentvFields
 from refinement.evals.dialects.cases import CaseReader
 from refinement.evals.dialects.defaults import DefaultsReader
-from refinement.evals.dialects.keys import AGENTV_EXECUTION, AGENTV_FILE, PROMPTFOO_FILE
+from refinement.evals.dialects.keys import AGENTV_EXECUTION, AGENTV_FILE, PROMPTFOO_FILE, RED_TEAM
 from refinement.evals.dialects.log import sort_keys
 from refinement.evals.dialects.numbers import number_of, whole_of
 from refinement.evals.dialects.prompts import PromptReader
@@ -35,6 +35,8 @@ class WholeReader:
     def read(self, root: Fields, name: str) -> EvalFile:
         is_agentv = self.reader.dialect == Dialect.AGENTV
         sort_keys(self.log, root, "the file", AGENTV_FILE if is_agentv else PROMPTFOO_FILE)
+        if not is_agentv and "redteam" in root.values and not has_tests(root):
+            self.log.add(root.lines["redteam"], f"redteam is not supported: {RED_TEAM}")
         self.environment(root)
         targets, wanted = self.providers.targets(root)
         execution_wanted, judge, loop = self.execution(root)
@@ -61,7 +63,8 @@ class WholeReader:
 
     # --- cases --------------------------------------------------------------------------------
     def cases(self, root: Fields) -> Iterator[Case]:
-        prompts = PromptReader(self.reader).read(root.values.get("prompts"))
+        written = root.values.get("prompts")
+        prompts = None if is_nothing(written) else PromptReader(self.reader).read(written)
         defaults = DefaultsReader(self.reader).read(root)
         if self.reader.dialect == Dialect.AGENTV:
             fields = AgentvFields(self.reader)
@@ -137,6 +140,10 @@ class WholeReader:
             else None
         )
         return Loop(iterations, share.get("threshold"), share.get("improvement_threshold"))
+
+
+def has_tests(root: Fields) -> bool:
+    return any(not is_nothing(root.values.get(key)) for key in ("tests", "scenarios"))
 
 
 def target_name(node: Node) -> str:

@@ -3,6 +3,7 @@
 from ninja import Router
 
 from refinement.api import endpoints, projects, webhooks
+from refinement.api.experiments import experiments
 from refinement.api.experiments import results as experiment_results
 from refinement.api.people import audit
 from refinement.api.people import members as people
@@ -51,6 +52,7 @@ ROUTERS: list[tuple[str, Router]] = [
     (PROJECT, shares.router),
     (PROJECT, people.router),
     (PROJECT, audit.router),
+    (f"{PROJECT}/experiments", experiments.router),
     (f"{PROJECT}/experiments", experiment_results.router),
     (f"{PROJECT}/suites", experiment_results.history_router),
     (f"{PROJECT}/notices", notices.router),

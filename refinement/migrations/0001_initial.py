@@ -837,7 +837,7 @@ class Migration(migrations.Migration):
             name='Notice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run'), ('experiment', 'Your experiment finishes or pauses itself')], max_length=10)),
                 ('actor_name', models.CharField(blank=True, max_length=120)),
                 ('text', models.TextField()),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -847,20 +847,22 @@ class Migration(migrations.Migration):
                 ('mail_after', models.DateTimeField(blank=True, null=True)),
                 ('mail_tries', models.PositiveSmallIntegerField(default=0)),
                 ('comment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.comment')),
+                ('experiment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.experiment')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.project')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.run')),
+                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.run')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'ordering': ['-id'],
                 'indexes': [models.Index(fields=['user', '-id'], name='notice_newest'), models.Index(condition=models.Q(('read_at__isnull', True)), fields=['user'], name='notice_unread'), models.Index(condition=models.Q(('mail_due', True)), fields=['id'], name='notice_to_mail')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('experiment__isnull', True), ('run__isnull', False)), models.Q(('experiment__isnull', False), ('run__isnull', True)), _connector='OR'), name='notice_about_one_thing')],
             },
         ),
         migrations.CreateModel(
             name='NoticeChoice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run')], max_length=10)),
+                ('kind', models.CharField(choices=[('mention', 'Someone mentions you'), ('reply', 'Someone replies in your thread'), ('review', 'Your review is requested'), ('run_ended', 'Your run finishes'), ('run_waits', 'Your run waits for a model server'), ('run_asks', 'Your run needs a decision'), ('decision', 'Someone decides on your run'), ('experiment', 'Your experiment finishes or pauses itself')], max_length=10)),
                 ('inbox', models.BooleanField(default=True)),
                 ('mail', models.BooleanField(default=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notice_choices', to=settings.AUTH_USER_MODEL)),

@@ -13,7 +13,7 @@ COLOURS = {"PASS": GREEN, "FAIL": RED, "ERROR": AMBER}  # of Discord's embeds
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a chat shows: a headline, the run's title with its link, and facts."""
+    """What a chat shows: a headline, the run's or experiment's title with its link, and facts."""
 
     headline: str
     title: str
@@ -30,16 +30,39 @@ def body_of(format_name: str, payload: Values) -> Values:
 
 def message_of(payload: Values) -> Message:
     """The payload in a few words."""
+    if "experiment" in payload:
+        return experiment_message(payload)
     run: Values = payload.get("run", {})
-    link = str(payload.get("comment", run).get("link", ""))
     outcome = _outcome(run) if payload["event"] == "run.finished" else ""
     return Message(
         headline=HEADLINES[payload["event"]](payload),
         title=str(run.get("title") or (f"Run {run['id']}" if run else "The webhook works."))[:TITLE_CHARS],
-        link=link if link.startswith(("http://", "https://")) else "",
+        link=_linked(payload.get("comment", run)),
         facts=(("Project", str(payload["project"]["name"])), *_facts(run, outcome)),
         outcome=outcome,
     )
+
+
+def experiment_message(payload: Values) -> Message:
+    experiment: Values = payload["experiment"]
+    done, runs = experiment["done"], experiment["runs"]
+    return Message(
+        headline=HEADLINES[payload["event"]](payload),
+        title=str(experiment["name"])[:TITLE_CHARS],
+        link=_linked(experiment),
+        facts=(
+            ("Project", str(payload["project"]["name"])),
+            ("Suite", f"{experiment['suite']} @ v{experiment['suite_version']}"),
+            ("Configurations", str(experiment["configurations"])),
+            ("Runs with a result", str(done) if done == runs else f"{done} of {runs}"),
+        ),
+    )
+
+
+def _linked(values: Values) -> str:
+    """The link, unless the instance does not know its own address."""
+    link = str(values.get("link", ""))
+    return link if link.startswith(("http://", "https://")) else ""
 
 
 def _outcome(run: Values) -> str:
@@ -73,6 +96,9 @@ HEADLINES: dict[str, Callable[[Values], str]] = {
     "run.waiting": lambda payload: f"Run is waiting for the model server {payload['waiting']['endpoint']}",
     "run.asking": lambda payload: "Run needs a decision: stop or continue?",
     "review.asked": _review,
+    "experiment.finished": lambda payload: (
+        f"Experiment {'stopped' if payload['experiment']['status'] == 'cancelled' else 'finished'}"
+    ),
     "comment.created": lambda payload: f"New comment by {payload['comment']['author']}",
 }
 

@@ -64,6 +64,13 @@ LAUNCH = {
 }
 
 
+EXPERIMENT: dict[str, Any] = {
+    "name": "Judges in March",
+    "suite": "release-notes",
+    "configurations": [{"name": "A", **{name: LAUNCH[name] for name in ("rubric", "producer", "judge")}}],
+}
+
+
 @dataclass(frozen=True)
 class Rule:
     least: str | None
@@ -128,6 +135,20 @@ RULES: dict[str, Rule] = {
     "runs_training": Rule("viewer", values={"form": lambda project: "sft"}),
     "model_list": Rule("viewer"),
     "import_new": Rule("editor"),
+    # --- experiments
+    "experiment_list": Rule("viewer"),
+    "experiment_new": Rule("editor", body=EXPERIMENT),
+    "experiment_estimated": Rule("editor", body=EXPERIMENT),
+    "experiment_read": Rule("viewer"),
+    "experiment_run_list": Rule("viewer"),
+    "experiment_stream": Rule("viewer"),
+    "experiment_paused": Rule("editor"),
+    "experiment_resumed": Rule("editor"),
+    "experiment_cancelled": Rule("editor"),
+    "experiment_missing_run": Rule("editor"),
+    "configuration_new": Rule("editor", body=EXPERIMENT["configurations"][0]),
+    "experiment_baseline": Rule("editor", body={"configuration": 2_000_000_000}, told=404),
+    "experiment_budget": Rule("editor", body={"token_budget": 5_000}),
     # --- rubrics
     "rubric_list": Rule("viewer"),
     "gallery_read": Rule("viewer"),

@@ -28,7 +28,8 @@ class NoticeShape(Schema):
     kind: str
     text: str
     excerpt: str = Field(description="The start of the comment.")
-    run: int
+    run: int | None = Field(description="Null if it is about an experiment.")
+    experiment: int | None
     comment: int | None
     created_at: datetime
     read_at: datetime | None
@@ -70,6 +71,7 @@ def notice_shape(request: ApiRequest, row: Notice) -> NoticeShape:
     return NoticeShape(
         id=row.pk,
         run=row.run_id,
+        experiment=row.experiment_id,
         comment=row.comment_id,
         text=line.text,
         excerpt=line.excerpt,

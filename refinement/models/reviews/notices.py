@@ -8,6 +8,7 @@ from django.db import models
 from refinement.models.people.people import Project
 from refinement.models.reviews.comments import Comment
 from refinement.models.runs.runs import Run
+from refinement.models.suites.experiments import Experiment
 
 
 class NoticeKind(models.TextChoices):
@@ -18,6 +19,7 @@ class NoticeKind(models.TextChoices):
     RUN_WAITS = "run_waits", "Your run waits for a model server"
     RUN_ASKS = "run_asks", "Your run needs a decision"
     DECISION = "decision", "Someone decides on your run"
+    EXPERIMENT = "experiment", "Your experiment finishes or pauses itself"
 
 
 class Notice(models.Model):
@@ -27,7 +29,11 @@ class Notice(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    # What it is about: a run or an experiment.
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    experiment = models.ForeignKey(
+        Experiment, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     kind = models.CharField(max_length=10, choices=NoticeKind)
     actor_name = models.CharField(max_length=120, blank=True)
@@ -45,6 +51,13 @@ class Notice(models.Model):
             models.Index(fields=["user", "-id"], name="notice_newest"),
             models.Index(fields=["user"], condition=models.Q(read_at__isnull=True), name="notice_unread"),
             models.Index(fields=["id"], condition=models.Q(mail_due=True), name="notice_to_mail"),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(run__isnull=False, experiment__isnull=True)
+                | models.Q(run__isnull=True, experiment__isnull=False),
+                name="notice_about_one_thing",
+            )
         ]
 
     def __str__(self) -> str:

@@ -17,6 +17,7 @@ class WebhookEvent(models.TextChoices):
     RUN_ASKING = "run.asking", "Run needs a decision"
     REVIEW_ASKED = "review.asked", "Review requested"
     COMMENT_CREATED = "comment.created", "New comment"
+    EXPERIMENT_FINISHED = "experiment.finished", "Experiment finished"
 
 
 PING = "ping"  # the event of a test message

@@ -89,9 +89,13 @@ class Progress:
         return sum(self.states.get(state, 0) for state in ENDED)
 
     @property
+    def done(self) -> int:
+        return self.states.get(CellState.DONE, 0)
+
+    @property
     def missing(self) -> int:
         """Ended without a result: what “Run what is missing” runs again."""
-        return self.ended - self.states.get(CellState.DONE, 0)
+        return self.ended - self.done
 
     @property
     def percent(self) -> int:

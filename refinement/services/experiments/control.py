@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from refinement.execution.events import actor_name
 from refinement.execution.reports import report_request
 from refinement.models import (
     CellState,
@@ -30,8 +31,10 @@ from refinement.services.experiments.checking import (
 from refinement.services.experiments.creating import BATCH, cells_create, configuration_row
 from refinement.services.experiments.dealing import budget_reason
 from refinement.services.experiments.waking import experiment_wake
+from refinement.services.notices.creating import notice_experiment
 from refinement.services.runs.lifecycle import WrongState
 from refinement.services.runs.together import runs_cancel, runs_pause, runs_resume
+from refinement.services.webhooks.events import hook_experiment_finished
 
 Status = ExperimentStatus
 MISSING = (CellState.ERROR, CellState.UNSCORED, CellState.CANCELLED)
@@ -73,7 +76,10 @@ def experiment_cancel(experiment: Experiment, user: User | None) -> Experiment:
     cancelled = runs_cancel(current_runs(change.row), user)
     for run in cancelled:
         ExperimentRun.objects.filter(run=run).update(**cell_values(run))
-    return change.apply(Status.CANCELLED, runs=len(cancelled))
+    row = change.apply(Status.CANCELLED, runs=len(cancelled))
+    notice_experiment(row, f"was stopped by {actor_name(user)}.", by=user)
+    hook_experiment_finished(row)
+    return row
 
 
 @transaction.atomic

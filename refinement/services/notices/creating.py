@@ -10,6 +10,7 @@ from refinement.models import (
     Comment,
     Decision,
     DecisionKind,
+    Experiment,
     Membership,
     Notice,
     NoticeChoice,
@@ -34,14 +35,20 @@ DECIDED = {
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something that happened to a run, and its notice text."""
+    """Something that happened to a run or an experiment, and its notice text."""
 
     kind: NoticeKind
-    run: Run
+    about: Run | Experiment
     text: str
     actor: User | None = None
     actor_name: str = ""
     comment: Comment | None = None
+
+    @property
+    def subject(self) -> dict[str, int]:
+        """The notice's column that names what it is about, with its key."""
+        name = "experiment_id" if isinstance(self.about, Experiment) else "run_id"
+        return {name: self.about.pk}
 
 
 def notice_comment(comment: Comment, *, mentioned: Collection[int], replied: bool = True) -> None:
@@ -108,6 +115,14 @@ def notice_run_asks(run: Run, *, round_number: int) -> None:
     _notify(News(NoticeKind.RUN_ASKS, run, text), _launcher(run))
 
 
+def notice_experiment(experiment: Experiment, how: str, *, by: User | None = None) -> None:
+    """Notify the person who launched the experiment of its end, or that it paused itself."""
+    person = experiment.created_by_id
+    text = f"Experiment “{one_line(experiment.name, TITLE_CHARS).rstrip('.')}” {how}"
+    name = by.display_name if by else ""
+    _notify(News(NoticeKind.EXPERIMENT, experiment, text, by, name), [person] if person else [])
+
+
 def run_label(run: Run) -> str:
     """The run's number and title."""
     title = one_line(run.title, TITLE_CHARS).rstrip(".")
@@ -130,7 +145,7 @@ def _notify(news: News, people: Collection[int]) -> None:
     if not wanted:
         return
     members = list(
-        Membership.objects.filter(project=news.run.project_id, user__in=wanted, user__is_active=True)
+        Membership.objects.filter(project=news.about.project_id, user__in=wanted, user__is_active=True)
         .order_by("user_id")
         .values_list("user_id", flat=True)
     )
@@ -144,8 +159,8 @@ def _notify(news: News, people: Collection[int]) -> None:
 def _row(news: News, person: int, choice: NoticeChoice | None) -> Notice:
     return Notice(
         user_id=person,
-        project_id=news.run.project_id,
-        run_id=news.run.pk,
+        project_id=news.about.project_id,
+        **news.subject,
         comment=news.comment,
         kind=news.kind,
         actor_name=news.actor_name[:120],

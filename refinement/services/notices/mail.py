@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from refinement.models import BlindReading, Membership, Notice
+from refinement.selectors.experiments.addresses import experiment_path
 from refinement.texts import one_line
 
 log = logging.getLogger("wiggum.notices")
@@ -116,6 +117,8 @@ def _quoted(notice: Notice) -> list[str]:
 def _address(notice: Notice) -> str:
     if notice.comment_id is not None:
         return reverse("comment_page", args=[notice.project.slug, notice.run_id, notice.comment_id])
+    if notice.experiment_id is not None:
+        return experiment_path(notice.project.slug, notice.experiment_id)
     return reverse("run_page", args=[notice.project.slug, notice.run_id])
 
 

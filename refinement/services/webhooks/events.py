@@ -9,7 +9,9 @@ from django.conf import settings
 from django.urls import reverse
 
 from refinement.execution.deliveries import delivery_make
-from refinement.models import Comment, Project, ReviewRequest, Run, Webhook, WebhookEvent
+from refinement.models import Comment, Experiment, Project, ReviewRequest, Run, Webhook, WebhookEvent
+from refinement.selectors.experiments.addresses import experiment_path
+from refinement.selectors.experiments.grid import progress_of
 
 FIGURES = ("r1", "best", "last", "improvement", "best_round", "passed_in_round")
 
@@ -53,10 +55,42 @@ def hook_comment_created(comment: Comment) -> None:
     _deliver(comment.run, WebhookEvent.COMMENT_CREATED, {"comment": values})
 
 
+def hook_experiment_finished(experiment: Experiment) -> None:
+    """All runs of an experiment have ended, or a person stopped it. Its row is already updated."""
+    event = WebhookEvent.EXPERIMENT_FINISHED
+    for hook in _hooks_for(event, experiment.project_id):
+        payload = {"experiment": _experiment_values(experiment, hook.project)}
+        delivery_make(webhook=hook, event=event.value, about=payload)
+
+
+def _experiment_values(experiment: Experiment, project: Project) -> dict[str, object]:
+    """How it ended. Its figures are computed afterwards; the page and the API have them."""
+    progress = progress_of(experiment)
+    version = experiment.suite_version
+    return {
+        "id": experiment.pk,
+        "name": experiment.name,
+        "status": experiment.status,
+        "suite": version.suite.name,
+        "suite_version": version.number,
+        "configurations": experiment.configurations.count(),
+        "runs": progress.total,
+        "done": progress.done,
+        "missing": progress.total - progress.done,
+        "tokens": progress.tokens,
+        "link": _absolute(experiment_path(project.slug, experiment.pk)),
+    }
+
+
+def _hooks_for(event: WebhookEvent, project_id: int) -> list[Webhook]:
+    """The project's active webhooks with this event."""
+    hooks = Webhook.objects.filter(project=project_id, active=True).select_related("project")
+    return [hook for hook in hooks if event.value in hook.events]
+
+
 def _deliver(run: Run, event: WebhookEvent, about: Mapping[str, object] | None = None) -> None:
     """Create a delivery for each of the project's webhooks with this event."""
-    hooks = Webhook.objects.filter(project=run.project_id, active=True).select_related("project")
-    wanted = [hook for hook in hooks if event.value in hook.events]
+    wanted = _hooks_for(event, run.project_id)
     if not wanted:
         return
     # Reload: the caller's instance may be outdated.

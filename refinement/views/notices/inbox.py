@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from refinement.access.projects import SignedInRequest
 from refinement.models import Notice, NoticeKind
+from refinement.selectors.experiments.addresses import experiment_path
 from refinement.selectors.reviews.notices import choices_of, inbox_page, notices_of
 from refinement.services.notices.reading import notice_choices_set, notice_read, notices_read_all
 
@@ -38,6 +39,8 @@ def inbox_open(request: SignedInRequest, notice: int) -> HttpResponse:
         notice_read(notice=row)
     if row.comment_id is not None:
         return redirect("comment_page", row.project.slug, row.run_id, row.comment_id)
+    if row.experiment_id is not None:
+        return redirect(experiment_path(row.project.slug, row.experiment_id))
     return redirect("run_page", row.project.slug, row.run_id)
 
 

@@ -33,7 +33,7 @@ def under_way(project, editor, monkeypatch):
     """One of six runs has ended, three are under way: queued, running and waiting for a person."""
     experiment = an_experiment(project, tasks=3, user=editor)
     dealt(experiment, 4, monkeypatch)
-    first, second, third, fourth = going(experiment)
+    first, second, _, fourth = going(experiment)
     end(first)
     Run.objects.filter(pk=second.pk).update(status="running", lease_owner="a worker", attempt=3)
     LiveText.objects.create(run=second, attempt=3, position=1, text="The")
@@ -76,7 +76,7 @@ def test_resuming_needs_a_larger_budget_once_it_is_used_up(project, editor, monk
     dealt(experiment, 1, monkeypatch)
     end(going(experiment)[0], prompt_tokens=150)
     dealt(experiment, 1, monkeypatch)
-    with pytest.raises(WrongState, match="budget is used up: 150 of 100 tokens. Raise it to resume"):
+    with pytest.raises(WrongState, match="used up: 150 of 100 tokens"):
         experiment_resume(experiment, editor)
     with pytest.raises(ValidationError):
         experiment_resume(experiment, editor, token_budget=0)

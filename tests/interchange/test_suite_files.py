@@ -204,3 +204,16 @@ def test_limits_are_those_of_runs():
 
     ours = (types.TITLE_CHARS, types.TASK_TYPE_CHARS, types.MOST_TAGS, types.TAG_CHARS)
     assert ours == (TITLE_CHARS, TASK_TYPE_CHARS, MOST_TAGS, TAG_CHARS)
+
+
+@pytest.mark.parametrize(
+    ("title", "key"),
+    [
+        ("Ünïcode & more!", "unicode-more"),
+        ("Explain how the nightly backup recovers after a crash", "explain-how-the-nightly-backup-recovers"),
+        ("x" * 90, "x" * 40),
+        ("…", "task"),
+    ],
+)
+def test_keys_are_made_from_titles(title, key):
+    assert key_for(title, ()) == key

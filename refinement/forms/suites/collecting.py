@@ -8,7 +8,7 @@ from django import forms
 from refinement.interchange.suites.types import NAME_CHARS
 from refinement.models import Suite
 
-NEW_SUITE = ""
+NEW_SUITE = "new"  # no suite has this slug
 
 
 class CollectForm(forms.Form):
@@ -16,7 +16,6 @@ class CollectForm(forms.Form):
 
     suite = forms.ChoiceField(
         label="Suite",
-        required=False,
         error_messages={"invalid_choice": "This suite was archived in the meantime. Choose another."},
     )
     name = forms.CharField(

@@ -10,9 +10,9 @@ from refinement.interchange.suites.types import NAME_CHARS
 from refinement.models import Suite
 
 WEB_BYTES = 2_000_000  # larger files are pushed with the command line
-NEW_SUITE = ""
+NEW_SUITE = "new"  # no suite has this slug
 FORMATS = {
-    "": "By its name and content",
+    "auto": "By its name and content",
     "yaml": "Suite (YAML)",
     "csv": "Table (CSV)",
     "jsonl": "JSON Lines",
@@ -35,10 +35,9 @@ class SuiteImportForm(forms.Form):
         strip=False,
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "code-input"}),
     )
-    kind = forms.ChoiceField(label="Format", required=False, choices=list(FORMATS.items()))
+    kind = forms.ChoiceField(label="Format", choices=list(FORMATS.items()))
     target = forms.ChoiceField(
         label="Import into",
-        required=False,
         error_messages={"invalid_choice": "This suite was archived in the meantime. Choose another."},
     )
     name = forms.CharField(
@@ -52,7 +51,6 @@ class SuiteImportForm(forms.Form):
         label="Tasks that the file does not have",
         choices=[(ImportMode.MERGE.value, "Stay"), (ImportMode.REPLACE.value, "Are removed")],
         initial=ImportMode.MERGE.value,
-        required=False,
     )
     seen = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput())
 
@@ -77,6 +75,8 @@ class SuiteImportForm(forms.Form):
             self.add_error("text", TOO_LARGE.format("text"))
         else:
             cleaned["source"] = text
+        if cleaned.get("kind") == "auto":
+            cleaned["kind"] = ""
         return cleaned
 
     def _decoded(self, upload: Any) -> str:
@@ -94,7 +94,7 @@ class SuiteImportForm(forms.Form):
         return self.suites.get(self.cleaned_data.get("target", ""))
 
     def mode_chosen(self) -> ImportMode:
-        return ImportMode(self.cleaned_data.get("mode") or ImportMode.MERGE)
+        return ImportMode(self.cleaned_data["mode"])
 
     def keep_text(self, source: str, kind: str, seen: int | None) -> None:
         """Shows the file's text in its field again, because browsers do not keep uploads."""

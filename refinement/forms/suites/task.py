@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from textwrap import dedent
 
 from django.http import QueryDict
 
@@ -16,9 +15,9 @@ from refinement.interchange.rubrics.yaml_reading import (
     Scalar,
     read_tree,
 )
-from refinement.interchange.rubrics.yaml_writing import entry
 from refinement.interchange.suites.reading import TaskReader
-from refinement.interchange.suites.types import SuiteTaskText, check_fields
+from refinement.interchange.suites.types import SuiteTaskText
+from refinement.interchange.suites.yaml import checks_to_yaml
 from refinement.judging.sources import MOST_SOURCES
 
 TEXTS = ("key", "title", "task_type", "tags", "task", "seed", "expected")
@@ -60,21 +59,13 @@ def fields_of(task: SuiteTaskText | None) -> TaskFields:
         return TaskFields(dict.fromkeys(TEXTS, ""), with_blank([]), "")
     values = {name: getattr(task, name) for name in TEXTS} | {"tags": ", ".join(task.tags)}
     sources = [SourceRow(number, one.name, one.text) for number, one in enumerate(task.sources, 1)]
-    return TaskFields(values, with_blank(sources), checks_text(task))
+    return TaskFields(values, with_blank(sources), checks_to_yaml(task.checks))
 
 
 def with_blank(rows: list[SourceRow]) -> list[SourceRow]:
     """The rows, and one to fill in if there may be more."""
     number = max((row.number for row in rows), default=0) + 1
     return [*rows, SourceRow(number)] if len(rows) < MOST_SOURCES else rows
-
-
-def checks_text(task: SuiteTaskText) -> str:
-    """The task's checks as YAML."""
-    if not task.checks:
-        return ""
-    lines = entry("checks", [check_fields(check) for check in task.checks])
-    return dedent("\n".join(list(lines)[1:])) + "\n"
 
 
 def fields_sent(data: QueryDict) -> TaskFields:

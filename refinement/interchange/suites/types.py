@@ -28,6 +28,7 @@ TASK_TYPE_CHARS = 50
 MOST_TAGS = 20
 TAG_CHARS = 50
 KEY_CHARS = 80
+MADE_KEY_CHARS = 40
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 KEY_RULE = f"letters, digits, '.', '_' and '-', at most {KEY_CHARS}"
 FIELDS = ("key", "title", "task", "task_type", "tags", "seed", "expected", "sources", "checks")
@@ -91,7 +92,11 @@ def title_of(task: str) -> str:
 def key_for(title: str, taken: Iterable[str]) -> str:
     """A free key made from a title, such as `restore-a-backup`."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].strip("-") or "task"
+    plain = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+    base = (
+        plain if len(plain) <= MADE_KEY_CHARS else plain[: MADE_KEY_CHARS + 1].rpartition("-")[0]
+    ) or "task"
+    base = base[:MADE_KEY_CHARS]
     used = set(taken)
     if base not in used:
         return base

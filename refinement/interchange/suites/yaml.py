@@ -1,8 +1,10 @@
 """Suites as YAML files, for version control. The output is deterministic and lossless."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from textwrap import dedent
 from typing import Any
 
+from refinement.engine.types import Check
 from refinement.interchange.imports.fields import Missing, Notes, is_nothing
 from refinement.interchange.rubrics.yaml_reading import BadFile, Fields, Items, Problem, Scalar, read_tree
 from refinement.interchange.rubrics.yaml_writing import entry
@@ -60,6 +62,14 @@ def _fields(task: SuiteTaskText) -> Iterator[tuple[str, Any]]:
         yield "sources", sources_json(task.sources)
     if task.checks:
         yield "checks", [check_fields(check) for check in task.checks]
+
+
+def checks_to_yaml(checks: Sequence[Check]) -> str:
+    """Checks as a YAML list, as they are below `checks` in a file."""
+    if not checks:
+        return ""
+    lines = entry("checks", [check_fields(check) for check in checks])
+    return dedent("\n".join(list(lines)[1:])) + "\n"
 
 
 def suite_from_yaml(source: str) -> SuiteText:

@@ -1,12 +1,12 @@
 """What changed between two versions of a suite, task by task."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from refinement.diffing.passages import WordDiff, word_diff
 from refinement.interchange.suites.merging import Changes, changes_between
-from refinement.interchange.suites.types import SuiteTaskText, check_fields
+from refinement.interchange.suites.types import SuiteTaskText
+from refinement.interchange.suites.yaml import checks_to_yaml
 from refinement.models import SuiteVersion
 from refinement.selectors.suites.tasks import tasks_of
 
@@ -96,9 +96,7 @@ def field_text(task: SuiteTaskText, name: str) -> str:
     if name == "sources":
         return "\n\n".join(f"{source.name}\n{source.text}" for source in task.sources)
     if name == "checks":
-        return "\n".join(
-            json.dumps(check_fields(check), ensure_ascii=False, default=str) for check in task.checks
-        )
+        return checks_to_yaml(task.checks)
     return str(getattr(task, name))
 
 

@@ -187,6 +187,13 @@ def task_rows(version: SuiteVersion, query: str = "") -> QuerySet[SuiteTask]:
     )
 
 
+def excerpt_of(start: str, title: str) -> str:
+    """The start of a text without the title, which is often its first sentence."""
+    text = start if len(start) <= EXCERPT_CHARS else f"{start[:EXCERPT_CHARS]}…"
+    rest = text.removeprefix(title)
+    return text if rest == text else rest.lstrip(" .:\n")
+
+
 class EntryCount(Func):
     """The number of entries of a JSON list."""
 
@@ -205,7 +212,7 @@ def task_line(row: SuiteTask) -> TaskLine:
         title=row.title,
         task_type=row.task_type,
         tags=row.tags,
-        excerpt=start if len(start) <= EXCERPT_CHARS else f"{start[:EXCERPT_CHARS]}…",
+        excerpt=excerpt_of(start, row.title),
         seed_chars=row.seed_chars,  # type: ignore[attr-defined]
         has_notes=bool(row.notes_chars),  # type: ignore[attr-defined]
         sources=row.sources_count,  # type: ignore[attr-defined]

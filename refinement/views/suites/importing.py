@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 
 from refinement.access.objects import suite_version_or_404
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.forms.suites.importing import SuiteImportForm
+from refinement.forms.suites.importing import NEW_SUITE, SuiteImportForm
 from refinement.interchange.rubrics.yaml_reading import BadFile, Problem
 from refinement.models import Suite
 from refinement.selectors.suites.comparisons import SuiteComparison, tasks_compared
@@ -29,7 +29,7 @@ def suite_import(request: ProjectRequest) -> HttpResponse:
     suites = suites_to_choose(request.project)
     if request.method != "POST":
         wanted = request.GET.get("suite", "")
-        return import_page(request, SuiteImportForm(suites, initial={"target": wanted}))
+        return import_page(request, SuiteImportForm(suites, initial={"target": wanted or NEW_SUITE}))
     form = SuiteImportForm(suites, request.POST, request.FILES)
     if not form.is_valid():
         return import_page(request, form, status=422)
@@ -94,7 +94,7 @@ def import_page(
     found = problems or []
     source = form.cleaned_data.get("source", "") if form.is_bound else ""
     if found and source:
-        form.keep_text(source, form.cleaned_data.get("kind", ""), None)
+        form.keep_text(source, form.cleaned_data.get("kind") or "auto", None)
     context = {
         "section": "suites",
         "form": form,

@@ -18,6 +18,7 @@ from tests.services.suites.given import a_suite, a_task
 
 pytestmark = pytest.mark.django_db
 CSV = "key,title,task\nrestore,Restore,Other words.\nnew,New,A new task.\n"
+SENT = {"kind": "auto", "target": "new", "mode": "merge"}
 EVAL = """\
 name: Support answers
 prompts:
@@ -41,7 +42,7 @@ def address(project):
 
 def test_a_dry_run_changes_nothing(as_editor, project, address):
     suite = a_suite(project).suite
-    answer = as_editor.post(address, {"text": CSV, "target": suite.slug, "act": "check"})
+    answer = as_editor.post(address, SENT | {"text": CSV, "target": suite.slug, "act": "check"})
     page = answer.content.decode()
     assert "1 added, 1 changed" in page
     assert "1 unchanged" in page
@@ -52,12 +53,12 @@ def test_a_dry_run_changes_nothing(as_editor, project, address):
 def test_an_import_merges_or_replaces(as_editor, project, address):
     suite = a_suite(project).suite
     data = {"text": CSV, "target": suite.slug, "act": "import", "kind": "csv", "seen": "1"}
-    assert as_editor.post(address, data).url == reverse("suite_page", args=[project.slug, suite.slug])
+    assert as_editor.post(address, SENT | data).url == reverse("suite_page", args=[project.slug, suite.slug])
     newest = suite.versions.first()
     assert [task.key for task in tasks_of(newest)] == ["restore", "rotate", "new"]
-    as_editor.post(address, data | {"mode": "replace", "seen": "2"})
+    as_editor.post(address, SENT | data | {"mode": "replace", "seen": "2"})
     assert [task.key for task in tasks_of(suite.versions.first())] == ["restore", "new"]
-    same = as_editor.post(address, data | {"act": "check"})
+    same = as_editor.post(address, SENT | data | {"act": "check"})
     assert "Nothing to change" in same.content.decode()
 
 
@@ -65,27 +66,27 @@ def test_a_concurrent_save_is_shown_first(as_editor, project, address, owner):
     suite = a_suite(project).suite
     version_save(suite=suite, tasks=(a_task("x"),), edited_from=1, user=owner)
     data = {"text": CSV, "target": suite.slug, "act": "import", "seen": "1"}
-    answer = as_editor.post(address, data)
+    answer = as_editor.post(address, SENT | data)
     assert answer.status_code == 409
     assert "Version 2 was saved in the meantime" in answer.content.decode()
     assert suite.versions.count() == 2
-    assert as_editor.post(address, data | {"seen": ""}).status_code == 404
+    assert as_editor.post(address, SENT | data | {"seen": ""}).status_code == 404
 
 
 def test_a_file_makes_a_new_suite(as_editor, project, address):
     text = suite_to_yaml(SuiteText("From git", "Why.", (FULL,)))
     file = SimpleUploadedFile("any.txt", text.encode())
-    answer = as_editor.post(address, {"file": file, "act": "check"})
+    answer = as_editor.post(address, SENT | {"file": file, "act": "check"})
     assert answer.context["form"]["text"].value() == text
-    as_editor.post(address, {"text": text, "act": "import", "kind": "yaml"})
+    as_editor.post(address, SENT | {"text": text, "act": "import", "kind": "yaml"})
     suite = project.suites.get()
     assert suite_text(suite.versions.get()) == SuiteText("From git", "Why.", (FULL,))
-    nameless = as_editor.post(address, {"text": CSV, "act": "import"})
+    nameless = as_editor.post(address, SENT | {"text": CSV, "act": "import"})
     assert (nameless.status_code, project.suites.count()) == (422, 1)
 
 
 def test_every_problem_has_its_line(as_editor, project, address):
-    answer = as_editor.post(address, {"text": 'key,task\n"a b",x\nc,\n', "act": "import", "name": "x"})
+    answer = as_editor.post(address, SENT | {"text": 'key,task\n"a b",x\nc,\n', "act": "import", "name": "x"})
     page = answer.content.decode()
     assert answer.status_code == 422
     assert [line for line, _, _ in answer.context["problems"]] == [2, 3]
@@ -103,13 +104,13 @@ def test_every_problem_has_its_line(as_editor, project, address):
     ],
 )
 def test_a_bad_form_is_refused(as_editor, address, data, words):
-    answer = as_editor.post(address, data)
+    answer = as_editor.post(address, SENT | data)
     assert answer.status_code == 422
     assert words in answer.content.decode()
 
 
 def test_an_eval_file_makes_tasks(as_editor, project, address):
-    as_editor.post(address, {"text": EVAL, "act": "import"})
+    as_editor.post(address, SENT | {"text": EVAL, "act": "import"})
     version = project.suites.get().versions.get()
     assert version.suite.name == "Support answers"
     refund, *two = tasks_of(version)

@@ -181,7 +181,7 @@ def test_runs_are_added_from_the_list(as_editor, as_viewer, project):
     assert as_viewer.post(bulk, {"action": "suite", "run": [first.pk]}).status_code == 403
     page = text(as_editor.get(onward.url))
     assert "Add 2 runs to a suite" in page
-    post = {"run": [first.pk, second.pk], "suite": "", "name": "Ops"}
+    post = {"run": [first.pk, second.pk], "suite": "new", "name": "Ops"}
     assert as_editor.post(at("suite_collect", project), {**post, "name": ""}).status_code == 422
     answer = as_editor.post(at("suite_collect", project), post, follow=True)
     assert "2 tasks were added to Ops." in text(answer)

@@ -71,6 +71,7 @@ class CellShape(Schema):
     """A task under a configuration, with all repeats."""
 
     task: str = Field(description="The task's key.")
+    position: int = Field(description="Of the task in the suite.")
     configuration: int
     value: float | None = Field(description="Mean composite of its scored repeats.")
     low: float | None = Field(description="Of its lowest repeat.")

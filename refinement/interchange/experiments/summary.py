@@ -128,5 +128,5 @@ def worst(cells: Sequence[Mapping[str, Any]], most: int = MOST_REGRESSIONS) -> l
 
 
 def link(cell: Mapping[str, Any], address: str) -> str:
-    """A link to the cell's page."""
-    return f"[open]({address}cells/{cell['configuration']}/{cell['task']}/)" if address else ""
+    """A link to the task's page, which shows the configurations side by side."""
+    return f"[open]({address}tasks/{cell['position']}/)" if address else ""

@@ -13,8 +13,8 @@ CHUNK = 2_000
 RELATED = ("task", "configuration")
 FIELDS = (
     "task__key", "task__task_type", "configuration__position", "configuration__name",
-    "configuration__baseline", "repeat", "state", "run_id", "r1", "criteria_met", "criteria_total", "passed", "best", "rounds", "tokens",
-    "seconds", "cost", "problem",
+    "configuration__baseline", "repeat", "state", "run_id", "r1", "criteria_met", "criteria_total",
+    "passed", "best", "rounds", "tokens", "seconds", "cost", "problem",
 )  # fmt: skip
 
 

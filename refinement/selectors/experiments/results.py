@@ -196,6 +196,7 @@ def cells(found: Loaded, statistics: Statistics) -> list[dict[str, Any]]:
     return [
         {
             "task": task.key,
+            "position": task.position,
             "configuration": entry.pk,
             **cell(statistics, at, place, found.baseline),
             "state": cell_state(
@@ -242,7 +243,7 @@ def cell_state(states: Counter[str], *, ended: bool) -> str:
 
 
 def noise(statistics: Statistics, repeats: int) -> dict[str, Any] | None:
-    """How much repeats differ, and the smallest difference between two full cells that this does not explain."""
+    """How much repeats differ, and the smallest difference of two cells that this does not explain."""
     found = statistics.noise
     if found is None:
         return None

@@ -3,8 +3,9 @@
 import time
 import uuid
 from typing import Any
+from urllib.parse import quote
 
-from refinement.cli.exits import Refused, Unavailable
+from refinement.cli.exits import Unavailable
 from refinement.cli.instances.experiments import NewExperiment, Progress
 from refinement.cli.instances.remote import RemoteInstance, if_missing
 
@@ -95,6 +96,4 @@ class RemoteExperiments:
             time.sleep(LOOK_SECONDS)
 
     def at(self, path: str) -> str:
-        if not self.project:
-            raise Refused("choose a project with --project.")
-        return f"projects/{self.project}/{path}"
+        return f"projects/{quote(self.project, safe='')}/{path}"

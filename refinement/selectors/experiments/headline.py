@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 MOST_NAMED = 4
+CARRIED = 0.8  # share of a difference that makes a task type its source
+UNLABELLED = "unlabelled"
 WORDS = {"better": "better", "worse": "worse"}
 
 
@@ -15,7 +17,11 @@ def headline(configurations: Sequence[dict[str, Any]], task_types: Sequence[dict
     if baseline is None or len(configurations) == 1:
         return best_alone(configurations)
     compared = [entry for entry in configurations if entry["against_baseline"] is not None]
-    sentences = [*shown(compared, baseline), *not_shown(compared), *of_types(compared, task_types)]
+    sentences = [
+        *shown(compared, baseline, task_types),
+        *not_shown(compared),
+        *of_types(compared, task_types),
+    ]
     return " ".join(sentences)
 
 
@@ -31,14 +37,36 @@ def best_alone(configurations: Sequence[dict[str, Any]]) -> str:
     return f"{highest} Choose a baseline to see whether the difference is more than chance."
 
 
-def shown(compared: Sequence[dict[str, Any]], baseline: dict[str, Any]) -> list[str]:
+def shown(
+    compared: Sequence[dict[str, Any]], baseline: dict[str, Any], task_types: Sequence[dict[str, Any]]
+) -> list[str]:
     """A sentence for each configuration that is better or worse; the largest differences first."""
     differing = [entry for entry in compared if entry["against_baseline"]["verdict"] in WORDS]
     differing.sort(key=lambda entry: -entry["against_baseline"]["difference"])
-    return [difference_sentence(entry, baseline) for entry in differing]
+    return [difference_sentence(entry, baseline, carried_by(entry, task_types)) for entry in differing]
 
 
-def difference_sentence(entry: dict[str, Any], baseline: dict[str, Any]) -> str:
+def carried_by(entry: dict[str, Any], task_types: Sequence[dict[str, Any]]) -> str:
+    """The task type with at most half of the tasks that nearly all of the difference comes from; or empty."""
+    against = entry["against_baseline"]
+    total = against["difference"] * against["tasks"]
+    for group in task_types:
+        part = part_of(group, entry)
+        if part is None or part["verdict"] != against["verdict"] or part["tasks"] * 2 > against["tasks"]:
+            continue
+        if part["difference"] * part["tasks"] / total >= CARRIED:
+            return str(group["task_type"] or UNLABELLED)
+    return ""
+
+
+def part_of(group: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any] | None:
+    """The configuration's comparison on this task type."""
+    found = next(part for part in group["configurations"] if part["id"] == entry["id"])
+    comparison: dict[str, Any] | None = found["against_baseline"]
+    return comparison
+
+
+def difference_sentence(entry: dict[str, Any], baseline: dict[str, Any], carrier: str) -> str:
     against = entry["against_baseline"]
     sign = 1 if against["verdict"] == "better" else -1
     low, high = sorted((sign * against["low"], sign * against["high"]))
@@ -46,7 +74,7 @@ def difference_sentence(entry: dict[str, Any], baseline: dict[str, Any]) -> str:
     return (
         f"{entry['name']} is {against['verdict']} than {baseline['name']} by "
         f"{sign * against['difference']:.{digits}f} ({low:.{digits}f} to {high:.{digits}f}) "
-        f"over {against['tasks']} tasks."
+        f"over {against['tasks']} tasks{f', nearly all of it on {carrier} tasks' if carrier else ''}."
     )
 
 
@@ -75,10 +103,9 @@ def of_types(compared: Sequence[dict[str, Any]], task_types: Sequence[dict[str, 
             if overall[entry["id"]] == verdict:
                 continue
             types = [
-                group["task_type"] or "unlabelled"
+                group["task_type"] or UNLABELLED
                 for group in task_types
-                for part in group["configurations"]
-                if part["id"] == entry["id"] and (part["against_baseline"] or {}).get("verdict") == verdict
+                if (part_of(group, entry) or {}).get("verdict") == verdict
             ]
             if types:
                 sentences.append(f"{entry['name']} is {verdict} on {listed(types)} tasks.")

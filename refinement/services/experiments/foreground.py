@@ -19,7 +19,7 @@ from refinement.services.experiments.dealing import runs_deal
 from refinement.services.runs.lifecycle import WrongState
 
 PAUSE = 0.5  # seconds between two looks while others carry out the remaining runs
-OPEN = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED)
+OPEN = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING)
 
 
 class ExperimentAsks(Exception):

@@ -2,6 +2,7 @@
 
 from refinement.views.account import urls as account
 from refinement.views.comments import urls as comments
+from refinement.views.experiments import urls as experiments
 from refinement.views.help import urls as help_pages
 from refinement.views.imports import urls as imports
 from refinement.views.notices import urls as notices
@@ -27,6 +28,7 @@ urlpatterns = [
     *reviews.urlpatterns,
     *rubrics.urlpatterns,
     *suites.urlpatterns,
+    *experiments.urlpatterns,
     *imports.urlpatterns,
     *runs.urlpatterns,
     *comments.urlpatterns,

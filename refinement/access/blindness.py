@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from refinement.access.projects import ProjectRequest
 
 # These pages redirect to the scoring page; everything else responds with 403.
-PAGES = frozenset({"run_page", "run_round", "run_diff", "run_calls", "run_live", "run_compare"})
+PAGES = frozenset({"run_page", "run_round", "run_diff", "run_calls", "run_live", "run_compare"}) | frozenset(
+    {"experiment_cell", "experiment_compare", "suite_history"}
+)
 
 
 class ReadsBlind(Exception):

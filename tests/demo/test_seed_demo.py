@@ -37,9 +37,9 @@ from tests.views.runs.listed import runs_of
 pytestmark = pytest.mark.django_db
 
 
-def seed(**options):
+def seed(*, no_experiment=True, **options):
     said = StringIO()
-    call_command("seed_demo", stdout=said, chars=600, **options)
+    call_command("seed_demo", stdout=said, chars=600, no_experiment=no_experiment, **options)
     return said.getvalue()
 
 

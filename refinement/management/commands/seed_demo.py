@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
 from django.utils import timezone
 
-from refinement.demo.project import ProjectInUse, demo_seed
+from refinement.demo.experiment import demo_experiment
+from refinement.demo.project import ProjectInUse, demo_people, demo_project, demo_seed
 from refinement.management.plain_errors import plain_database_errors
 
 MOST_RUNS = 1_000_000
@@ -32,6 +33,11 @@ class Command(BaseCommand):
             action="store_true",
             help="leave out model calls: smaller and faster",
         )
+        parser.add_argument(
+            "--no-experiment",
+            action="store_true",
+            help="leave out the suite and its experiment of 188 runs",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         runs, slug = options["runs"], options["project"]
@@ -49,9 +55,18 @@ class Command(BaseCommand):
                 for done in steps:
                     if done % 5_000 == 0 and done < runs:
                         self.stdout.write(f"{done:,} of {runs:,} runs")
+                if not options["no_experiment"]:
+                    self.add_experiment(slug)
             except ProjectInUse as refused:
                 raise CommandError(str(refused)) from None
         self.stdout.write(f"Added {runs:,} runs to the project {slug}: see /p/{slug}/runs/")
+
+    def add_experiment(self, slug: str) -> None:
+        """Once per project."""
+        project = demo_project(slug)
+        experiment = demo_experiment(project, demo_people(project), now=timezone.now())
+        if experiment is not None:
+            self.stdout.write(f"Added the experiment {experiment.name!r}: see /p/{slug}/experiments/")
 
 
 def validate_options(runs: int, slug: str, days: int, chars: int) -> None:

@@ -1,0 +1,297 @@
+"""Tasks × configurations: one window of the table, from the rows; order and filters come from the report."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from refinement.engine.metrics import suite_composite
+from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
+from refinement.selectors.experiments.words import signed
+
+PAGE_SIZE = 30
+MOST_TILES = 4  # of one cell; more repeats are shown as a range
+NOISE = 0.5  # without enough repeats to measure it
+SPREAD = 0.9  # the same for repeats of one cell
+STEPS = (2.0, 3.5)  # times the noise, from which the colour is stronger
+APART = 1.96 * 2**0.5  # times the deviation of a run, which two runs differ by at most by noise
+SHADES = (6.2, 7.0, 7.8)  # scores from which the grey is darker
+ORDERS = {
+    "regression": "Regressions first",
+    "gain": "Improvements first",
+    "task": "Suite order",
+}
+SHAPES = {  # text, class, words
+    CellState.UNSCORED: ("?", "unscored", "unscored: the judge gave no usable reply"),
+    CellState.ERROR: ("✕", "error", "error"),
+    CellState.RUNNING: ("●", "running", "running"),
+    CellState.WAITING: ("", "waiting", "waiting"),
+    CellState.CANCELLED: ("·", "missing", "not run"),
+}
+Key = tuple[str, int]  # task key, configuration
+
+
+@dataclass(frozen=True, slots=True)
+class HeatOptions:
+    """What the reader chose."""
+
+    order: str = "regression"
+    differs: bool = False
+    task_type: str = ""
+    scores: bool = False  # shades by score, not by difference
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number or sign of a cell; `css` is its look, which its text or sign repeats."""
+
+    text: str
+    css: str
+    sign: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    configuration: Configuration
+    tiles: tuple[Tile, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeatRow:
+    task: SuiteTask
+    cells: tuple[HeatCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A column's configuration, and on how many tasks it is better, worse and within noise."""
+
+    configuration: Configuration
+    better: int
+    worse: int
+    same: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heatmap:
+    heads: tuple[Head, ...]
+    rows: tuple[HeatRow, ...]
+    options: HeatOptions
+    steps: tuple[str, ...]  # of the legend: noise, and where the colour gets stronger
+    tasks: int  # that match
+    differing: int
+    pages: int
+    task_types: tuple[str, ...]
+
+    @property
+    def first(self) -> int:
+        return (self.options.page - 1) * PAGE_SIZE + 1
+
+    @property
+    def last(self) -> int:
+        return min(self.options.page * PAGE_SIZE, self.tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One row of a cell."""
+
+    state: str
+    value: float | None
+    run: int | None
+
+
+@dataclass(slots=True)
+class Compared:
+    """The report's differences, by cell and by task."""
+
+    cells: dict[Key, float] = field(default_factory=dict)
+    by_task: dict[str, list[float]] = field(default_factory=dict)
+    noise: float = NOISE  # a difference of two cells that chance explains
+    spread: float = SPREAD  # a difference of two repeats that chance explains
+
+    @classmethod
+    def of(cls, report: Mapping[str, Any] | None) -> "Compared":
+        measured = (report or {}).get("noise")
+        found = cls()
+        if measured:
+            found.noise = max(measured["smallest_difference"], 0.05)
+            found.spread = max(measured["deviation"] * APART, 0.05)
+        for cell in (report or {}).get("cells", ()):
+            if (gap := cell.get("difference")) is not None:
+                found.cells[cell["task"], cell["configuration"]] = gap
+                found.by_task.setdefault(cell["task"], []).append(gap)
+        return found
+
+    def differs(self, task: str) -> bool:
+        return any(abs(gap) > self.noise for gap in self.by_task.get(task, ()))
+
+
+def heatmap_of(
+    experiment: Experiment,
+    configurations: Sequence[Configuration],
+    report: Mapping[str, Any] | None,
+    options: HeatOptions,
+    *,
+    tasks: Sequence[SuiteTask],
+) -> Heatmap:
+    """The chosen page of the table. One query, whatever its size."""
+    compared = Compared.of(report)
+    matching = [task for task in tasks if options.task_type in ("", task.task_type)]
+    differing = sum(compared.differs(task.key) for task in matching)
+    if options.differs:
+        matching = [task for task in matching if compared.differs(task.key)]
+    ordered = in_order(matching, compared, options.order)
+    pages = max(1, -(-len(ordered) // PAGE_SIZE))
+    page = min(max(1, options.page), pages)
+    shown = ordered[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    repeats = repeats_of(experiment, shown)
+    rows = tuple(row_of(task, configurations, repeats, compared, options) for task in shown)
+    return Heatmap(
+        heads=tuple(head_of(configuration, compared) for configuration in configurations),
+        rows=rows,
+        options=HeatOptions(options.order, options.differs, options.task_type, options.scores, page),
+        steps=tuple(f"{compared.noise * times:.1f}" for times in (1, *STEPS)),
+        tasks=len(ordered),
+        differing=differing,
+        pages=pages,
+        task_types=tuple(sorted({task.task_type for task in tasks if task.task_type})),
+    )
+
+
+def in_order(tasks: Sequence[SuiteTask], compared: Compared, order: str) -> list[SuiteTask]:
+    """Tasks without a difference come last, in the suite's order."""
+    if order == "task":
+        return list(tasks)
+
+    def key(task: SuiteTask) -> tuple[bool, float]:
+        gaps = compared.by_task.get(task.key)
+        if not gaps:
+            return (True, 0.0)
+        return (False, min(gaps) if order == "regression" else -max(gaps))
+
+    return sorted(tasks, key=key)
+
+
+def head_of(configuration: Configuration, compared: Compared) -> Head:
+    gaps = [gap for (_, number), gap in compared.cells.items() if number == configuration.pk]
+    better = sum(gap > compared.noise for gap in gaps)
+    worse = sum(gap < -compared.noise for gap in gaps)
+    return Head(configuration, better, worse, len(gaps) - better - worse)
+
+
+def repeats_of(experiment: Experiment, tasks: Sequence[SuiteTask]) -> dict[tuple[int, int], list[Repeat]]:
+    """The repeats of these tasks, by task and configuration."""
+    rows = ExperimentRun.objects.filter(experiment=experiment, replaced=False, task__in=tasks)
+    columns = ("task_id", "configuration_id", "state", "r1", "criteria_met", "criteria_total", "run_id")
+    found: dict[tuple[int, int], list[Repeat]] = {}
+    for task, configuration, state, r1, met, total, run in rows.order_by("repeat").values_list(*columns):
+        value = composite_value(r1, met, total) if state == CellState.DONE else None
+        found.setdefault((task, configuration), []).append(Repeat(state, value, run))
+    return found
+
+
+def composite_value(r1: Any, met: int, total: int) -> float:
+    """A run's composite: its part of a configuration's."""
+    return float(suite_composite(float(r1), met / total if total else 1.0))
+
+
+def row_of(
+    task: SuiteTask,
+    configurations: Sequence[Configuration],
+    repeats: Mapping[tuple[int, int], list[Repeat]],
+    compared: Compared,
+    options: HeatOptions,
+) -> HeatRow:
+    base = next(
+        (mean_of(repeats.get((task.pk, each.pk), ())) for each in configurations if each.baseline), None
+    )
+    cells = []
+    for configuration in configurations:
+        own = repeats.get((task.pk, configuration.pk), [])
+        reference = None if configuration.baseline or options.scores else base
+        tiles = tiles_of(own, reference, compared)
+        cells.append(HeatCell(configuration, tiles, cell_words(configuration, own, base)))
+    return HeatRow(task, tuple(cells))
+
+
+def mean_of(repeats: Iterable[Repeat]) -> float | None:
+    values = [repeat.value for repeat in repeats if repeat.value is not None]
+    return sum(values) / len(values) if values else None
+
+
+def tiles_of(repeats: Sequence[Repeat], base: float | None, compared: Compared) -> tuple[Tile, ...]:
+    """One tile for repeats that agree within noise, otherwise one each."""
+    if not repeats:
+        return (Tile("·", "missing"),)
+    noise = compared.noise
+    values = [repeat.value for repeat in repeats if repeat.value is not None]
+    mean = mean_of(repeats)
+    if len(values) == len(repeats) and mean is not None:
+        if max(values) - min(values) <= compared.spread:
+            return (value_tile(mean, base, noise),)
+    elif len({repeat.state for repeat in repeats}) == 1:
+        return (state_tile(repeats[0].state),)
+    if len(repeats) > MOST_TILES:
+        return wide_tiles(repeats, values, mean, base, noise)
+    return tuple(
+        state_tile(repeat.state) if repeat.value is None else value_tile(repeat.value, base, noise)
+        for repeat in repeats
+    )
+
+
+def wide_tiles(
+    repeats: Sequence[Repeat], values: Sequence[float], mean: float | None, base: float | None, noise: float
+) -> tuple[Tile, ...]:
+    """Many repeats: the range of their values, and a sign for each other state."""
+    others = dict.fromkeys(repeat.state for repeat in repeats if repeat.value is None)
+    states = tuple(state_tile(state) for state in others)
+    if mean is None:
+        return states
+    look = value_tile(mean, base, noise)
+    text = look.text if min(values) == max(values) else f"{min(values):.1f}–{max(values):.1f}"
+    return (Tile(text, look.css, look.sign), *states)
+
+
+def value_tile(value: float, base: float | None, noise: float) -> Tile:
+    text = f"{value:.1f}"
+    if base is None:
+        shade = 1 + sum(value >= limit for limit in SHADES)
+        return Tile(text, f"shade-{shade}")
+    gap = value - base
+    if abs(gap) <= noise:
+        return Tile(text, "same")
+    strength = 1 + sum(abs(gap) >= noise * times for times in STEPS)
+    return Tile(text, f"{'better' if gap > 0 else 'worse'}-{strength}", "▲" if gap > 0 else "▼")
+
+
+def state_tile(state: str) -> Tile:
+    text, css, _ = SHAPES[CellState(state)]
+    return Tile(text, css)
+
+
+def cell_words(configuration: Configuration, repeats: Sequence[Repeat], base: float | None) -> str:
+    """The cell for those who do not see its colour."""
+    said = [
+        f"{repeat.value:.1f}" if repeat.value is not None else SHAPES[CellState(repeat.state)][2]
+        for repeat in repeats
+    ]
+    mean = mean_of(repeats)
+    gap = ""
+    if mean is not None and base is not None and not configuration.baseline:
+        gap = f", {signed(mean - base)} against the baseline"
+    return f"{configuration.letter} {configuration.name}: {', '.join(said) or 'not run'}{gap}"
+
+
+def tasks_of(experiment: Experiment) -> list[SuiteTask]:
+    """All tasks of the suite version without their texts, in order."""
+    rows = SuiteTask.objects.filter(version=experiment.suite_version_id)
+    return list(rows.only("key", "title", "task_type", "position", "version_id").order_by("position"))
+
+
+def worst_cells(report: Mapping[str, Any] | None) -> list[Key]:
+    """Task and configuration of each regression beyond noise, the worst first."""
+    compared = Compared.of(report)
+    found = [(gap, key) for key, gap in compared.cells.items() if gap < -compared.noise]
+    return [key for _, key in sorted(found)]

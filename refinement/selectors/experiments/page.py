@@ -1,0 +1,127 @@
+"""What an experiment's page shows, put together. The number of queries is fixed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from refinement.models import (
+    Configuration,
+    Experiment,
+    ExperimentRun,
+    ExperimentStatus,
+    Report,
+    ReportKind,
+    SuiteTask,
+)
+from refinement.selectors.experiments.heatmap import Heatmap, HeatOptions, heatmap_of, tasks_of
+from refinement.selectors.experiments.leaderboard import Leaderboard, TypeTable, leaderboard_of, types_of
+from refinement.selectors.experiments.progress import Progress, progress_of
+
+ENDED = (ExperimentStatus.FINISHED, ExperimentStatus.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentFacts:
+    """The page. `board` and `types` are None until a report with scores is there, or while hidden."""
+
+    experiment: Experiment
+    configurations: Sequence[Configuration]
+    tasks: int
+    progress: Progress
+    report: Report | None
+    figures: Mapping[str, Any] | None
+    board: Leaderboard | None
+    types: TypeTable | None
+    heatmap: Heatmap | None
+    hidden_run: int | None  # a run of it that the reader scores blind
+
+    @property
+    def is_live(self) -> bool:
+        return self.experiment.status not in ENDED or self.is_updating
+
+    @property
+    def is_updating(self) -> bool:
+        """Whether newer results than the figures show are there."""
+        return self.report is not None and not self.report.is_current
+
+    @property
+    def baseline(self) -> Configuration | None:
+        return next((each for each in self.configurations if each.baseline), None)
+
+    @property
+    def headline(self) -> str:
+        return str((self.figures or {}).get("headline", "")) if self.board else ""
+
+    @property
+    def winner(self) -> Configuration | None:
+        """The best configuration that is better than the baseline."""
+        if self.board is None:
+            return None
+        better = [row for row in self.board.rows if row.verdict and row.verdict.kind == "better"]
+        return better[0].configuration if better else None
+
+    @property
+    def one_rubric(self) -> Configuration | None:
+        """Any configuration, if all have the same rubric version."""
+        return self._same("rubric_version_id")
+
+    @property
+    def one_judge(self) -> Configuration | None:
+        return self._same("judge_model")
+
+    def _same(self, name: str) -> Configuration | None:
+        values = {getattr(each, name) for each in self.configurations}
+        return self.configurations[0] if len(values) == 1 else None
+
+    @property
+    def cost(self) -> float | None:
+        """What all runs cost together, if their models have prices."""
+        entries = (self.figures or {}).get("configurations", ())
+        known = [
+            entry["cost"]["value"] * entry["scored"]
+            for entry in entries
+            if (entry.get("cost") or {}).get("value")
+        ]
+        return sum(known) if known else None
+
+
+def configurations_of(experiment: Experiment) -> list[Configuration]:
+    return list(experiment.configurations.select_related("rubric_version__rubric").order_by("position"))
+
+
+def report_of(experiment: Experiment) -> Report | None:
+    return Report.objects.filter(kind=ReportKind.EXPERIMENT, subject=experiment.pk, other=0).first()
+
+
+def hidden_run_of(experiment: Experiment, blind: Collection[int]) -> int | None:
+    """A run of the experiment that the reader is scoring blind; its figures would give the scores away."""
+    if not blind:
+        return None
+    rows = ExperimentRun.objects.filter(experiment=experiment, run__in=blind)
+    return rows.values_list("run_id", flat=True).order_by("run_id").first()
+
+
+def experiment_facts(
+    experiment: Experiment, options: HeatOptions, *, blind: Collection[int] = ()
+) -> ExperimentFacts:
+    """Everything that the page shows. `blind` are the runs that the reader is scoring blind."""
+    configurations = configurations_of(experiment)
+    report = report_of(experiment)
+    hidden = hidden_run_of(experiment, blind)
+    figures = None if hidden or report is None else report.result
+    tasks: list[SuiteTask] = tasks_of(experiment)
+    computed = report.computed * 2 + report.is_current if report else 0
+    progress = progress_of(experiment, configurations, computed=computed)
+    scored = figures is not None and any(entry.get("composite") for entry in figures["configurations"])
+    return ExperimentFacts(
+        experiment=experiment,
+        configurations=configurations,
+        tasks=len(tasks),
+        progress=progress,
+        report=report,
+        figures=figures,
+        board=leaderboard_of(figures, configurations) if figures and scored else None,
+        types=types_of(figures, configurations) if figures and scored else None,
+        heatmap=None if hidden else heatmap_of(experiment, configurations, figures, options, tasks=tasks),
+        hidden_run=hidden,
+    )

@@ -1,0 +1,44 @@
+"""Tags for the pages of experiments."""
+
+from typing import Any
+
+from django import template
+from django.http import QueryDict
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from refinement.selectors.experiments.heatmap import Heatmap
+from refinement.selectors.experiments.words import count_text, money_text, status_sign
+
+register = template.Library()
+
+
+@register.simple_tag
+def amount(value: float) -> str:
+    """Tokens or seconds in few digits."""
+    return count_text(value)
+
+
+@register.simple_tag
+def amount_money(value: float) -> str:
+    return money_text(value)
+
+
+@register.filter
+def status_chip(experiment: Any) -> str:
+    return status_sign(experiment)
+
+
+@register.simple_tag(takes_context=True)
+def heat_page_links(context: dict[str, Any], heat: Heatmap) -> SafeString:
+    """Links to the previous and the next page of tasks."""
+    current = heat.options.page
+    wanted = [("Previous", current - 1), ("Next", current + 1)]
+    links = [(page_query(context, page), words) for words, page in wanted if 1 <= page <= heat.pages]
+    return format_html_join("", '<a class="button button-small" href="?{}#heatmap">{}</a>', links)
+
+
+def page_query(context: dict[str, Any], page: int) -> str:
+    query = QueryDict(context.get("query", ""), mutable=True)
+    query["page"] = str(page)
+    return query.urlencode()

@@ -1,0 +1,77 @@
+"""Two experiments compared: what was changed, and what that did."""
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.access.objects import experiment_or_404, figures_or_blind
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.charts.intervals import difference_axis
+from refinement.execution.reports import report_request
+from refinement.models import Experiment, ReportKind, SuiteTask
+from refinement.selectors.experiments.leaderboard import ends_of, verdict_of
+from refinement.selectors.experiments.lists import newest_experiments
+from refinement.selectors.experiments.stored import stored_comparison
+
+MOST_OFFERED = 60
+MOST_SHOWN = 8  # regressions of a pair
+
+
+@require_safe
+@project_view()
+def experiment_compare(request: ProjectRequest) -> HttpResponse:
+    """`b` is compared with the earlier experiment `a`; without both, a page to choose them.
+
+    The figures are computed by a worker on first use; the page looks again until they are there.
+    """
+    offered = newest_experiments(request.project, MOST_OFFERED)
+    page = {"section": "suites", "offered": offered, "a": chosen(request, "a"), "b": chosen(request, "b")}
+    first, second = page["a"], page["b"]
+    if isinstance(first, Experiment) and isinstance(second, Experiment) and first != second:
+        figures_or_blind(request, first, second)
+        page |= comparison(request, second, first)
+    is_partial = request.htmx and not request.htmx.boosted
+    name = "_comparison" if is_partial else "compare"
+    return render(request, f"refinement/experiments/{name}.html", page)
+
+
+def chosen(request: ProjectRequest, name: str) -> Experiment | None:
+    text = request.GET.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise Http404("There is no such experiment in this project.")
+    return experiment_or_404(request, int(text))
+
+
+def comparison(request: ProjectRequest, experiment: Experiment, other: Experiment) -> dict[str, object]:
+    """The stored comparison; asked for if there is none."""
+    stored = stored_comparison(experiment, other)
+    if not stored.status:
+        report_request(
+            project=request.project, kind=ReportKind.COMPARISON, subject=experiment.pk, other=other.pk
+        )
+        stored = stored_comparison(experiment, other)
+    if stored.result is None:
+        return {"stored": stored, "pairs": []}
+    result = stored.result
+    gaps = [pair["against_baseline"] for pair in result["pairs"]]
+    axis = difference_axis([end for gap in gaps for end in ends_of(gap, "difference")])
+    titles = titles_of(experiment)
+    pairs = [
+        {
+            **pair,
+            "verdict": verdict_of(pair["against_baseline"], axis),
+            "shown": [
+                {**entry, "place": titles.get(entry["task"])} for entry in pair["regressions"][:MOST_SHOWN]
+            ],
+        }
+        for pair in result["pairs"]
+    ]
+    return {"stored": stored, "result": result, "pairs": pairs, "axis": axis}
+
+
+def titles_of(experiment: Experiment) -> dict[str, tuple[str, int]]:
+    """The title and the position of each task by key."""
+    rows = SuiteTask.objects.filter(version=experiment.suite_version_id)
+    return {key: (title, position) for key, title, position in rows.values_list("key", "title", "position")}

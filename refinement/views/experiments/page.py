@@ -1,0 +1,127 @@
+"""An experiment's page: its answer, leaderboard and heat map, live while it runs."""
+
+import csv
+import io
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.access.objects import can_edit, experiment_or_404, figures_or_blind
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.interchange.exports.rows import is_formula
+from refinement.models import Experiment
+from refinement.selectors.experiments.heatmap import ORDERS, HeatOptions
+from refinement.selectors.experiments.page import ExperimentFacts, experiment_facts, report_of
+from refinement.selectors.experiments.progress import counts_of, mark_of
+
+FIGURES = (
+    "composite", "mean_r1", "criteria_rate", "pass_rate", "best", "rounds", "tokens", "seconds", "cost",
+)  # fmt: skip
+NO_CHANGE = 204
+
+
+@require_safe
+@project_view()
+def experiment_page(request: ProjectRequest, experiment: int) -> HttpResponse:
+    """The page, or for htmx its content; nothing (204) if the page shows what is there already."""
+    found = experiment_or_404(request, experiment)
+    mark = request.GET.get("mark") if is_partial(request) else None
+    if mark and mark == current_mark(found):
+        return HttpResponse(status=NO_CHANGE)
+    return shown_experiment(request, found)
+
+
+@require_safe
+@project_view()
+def experiment_export(request: ProjectRequest, experiment: int) -> HttpResponse:
+    """The leaderboard as CSV."""
+    found = experiment_or_404(request, experiment)
+    figures_or_blind(request, found)
+    report = report_of(found)
+    answer = HttpResponse(csv_of(report.result if report else None), content_type="text/csv; charset=utf-8")
+    answer.headers["Content-Disposition"] = f'attachment; filename="experiment-{found.pk}.csv"'
+    return answer
+
+
+def is_partial(request: ProjectRequest) -> bool:
+    return bool(request.htmx) and not request.htmx.boosted
+
+
+def current_mark(experiment: Experiment) -> str:
+    """Three small queries: what an open page asks for every second."""
+    counts, _ = counts_of(experiment)
+    report = report_of(experiment)
+    return mark_of(experiment, counts, report.computed * 2 + report.is_current if report else 0)
+
+
+def shown_experiment(
+    request: ProjectRequest, experiment: Experiment, status: int = 200, **more: Any
+) -> HttpResponse:
+    facts = experiment_facts(experiment, heat_options(request), blind=request.blind_runs)
+    page = page_context(request, facts) | more
+    name = "_page" if is_partial(request) else "page"
+    return render(request, f"refinement/experiments/{name}.html", page, status=status)
+
+
+def page_context(request: ProjectRequest, facts: ExperimentFacts) -> dict[str, Any]:
+    return {
+        "section": "suites",
+        "experiment": facts.experiment,
+        "facts": facts,
+        "can_edit": can_edit(request),
+        "orders": ORDERS,
+        "query": query_of(request),
+    }
+
+
+def query_of(request: ProjectRequest) -> str:
+    """What the reader chose, to keep it in links."""
+    kept = request.GET.copy()
+    for name in ("mark", "part", "page"):
+        kept.pop(name, None)
+    return kept.urlencode()
+
+
+def heat_options(request: ProjectRequest) -> HeatOptions:
+    """The reader's choices; unknown values are the defaults."""
+    order, page = request.GET.get("sort", ""), request.GET.get("page", "")
+    return HeatOptions(
+        order=order if order in ORDERS else "regression",
+        differs="differs" in request.GET,
+        task_type=request.GET.get("type", "")[:200],
+        scores=request.GET.get("show") == "scores",
+        page=int(page) if page.isascii() and page.isdigit() and len(page) < 6 else 1,
+    )
+
+
+def csv_of(figures: dict[str, Any] | None) -> str:
+    """A row for each configuration: figures with their intervals, and the comparison with the baseline."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    ends = [f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")]
+    counts = ("runs", "done", "unscored", "errors", "missing")
+    writer.writerow(
+        [
+            "configuration",
+            "name",
+            *counts,
+            *ends,
+            "difference",
+            "difference_low",
+            "difference_high",
+            "verdict",
+        ]
+    )
+    for entry in (figures or {}).get("configurations", ()):
+        name = entry["name"]
+        values: list[object] = [entry["letter"], f"'{name}" if is_formula(name) else name]
+        values += [entry.get(count, "") for count in counts]
+        for key in FIGURES:
+            figure = entry.get(key) or {}
+            values += [figure.get(end, "") for end in ("value", "low", "high")]
+        against = entry.get("against_baseline") or {}
+        values += [against.get(key, "") for key in ("difference", "low", "high", "verdict")]
+        writer.writerow(values)
+    return out.getvalue()

@@ -1,21 +1,62 @@
-// An experiment's page: looks every second whether there is news while it runs, and opens cells by keyboard.
+// An experiment's page: the event stream says that something changed (without one, the page looks every
+// second); then the page is fetched and merged into what is shown. Cells open by keyboard.
 {
   const POLL_MS = 1000;
   const SLOW_MS = 5000; // after a failed request
+  const HIDDEN_MS = 15000; // a hidden tab closes its connection
+  const MAX_FAILURES = 5; // of the stream; then the page polls
   const page = () => document.getElementById("experiment-page");
   const live = () => document.getElementById("experiment-live");
-  const later = (ms) => setTimeout(look, ms);
+  let source = null;
+  let failures = 0;
+  let timer = 0;
+  let hiding = 0;
+  let looking = false;
+
+  const later = (ms) => {
+    clearTimeout(timer);
+    timer = setTimeout(look, ms);
+  };
 
   // The page's address with the reader's choices; the server says nothing (204) if its mark still holds.
   const look = async () => {
-    if (!live()?.hasAttribute("data-live")) return;
-    if (document.hidden || document.querySelector("details.menu[open], dialog[open]")) return later(POLL_MS);
+    if (looking || document.hidden) return;
+    if (document.querySelector("details.menu[open], dialog[open]")) return later(POLL_MS);
+    looking = true;
     const asked = new URL(location.href);
     asked.searchParams.set("mark", live().dataset.mark);
     const answer = await fetch(asked, { headers: { "HX-Request": "true" }, credentials: "same-origin" }).catch(() => null);
+    looking = false;
     if (answer?.redirected || answer?.status === 404 || answer?.status === 403) return location.reload();
     if (answer?.status === 200) merge(await answer.text());
-    later(answer?.ok ? POLL_MS : SLOW_MS);
+    if (live().hasAttribute("data-live")) {
+      // While it runs, elapsed times and figures under way change without an event.
+      if (!answer?.ok) later(SLOW_MS);
+      else if (!source) later(POLL_MS);
+    }
+  };
+
+  // --- the stream -----------------------------------------------------------------------------------
+  const close = () => {
+    source?.close();
+    source = null;
+  };
+
+  const open = () => {
+    if (source || document.hidden || failures > MAX_FAILURES) return;
+    if (!live().dataset.events) return later(POLL_MS);
+    source = new EventSource(live().dataset.events);
+    source.onopen = () => {
+      failures = 0;
+    };
+    source.onerror = () => {
+      close();
+      failures += 1;
+      setTimeout(open, failures > MAX_FAILURES ? 0 : 1000 * failures * (0.75 + Math.random() / 2));
+      if (failures > MAX_FAILURES) later(POLL_MS);
+    };
+    source.addEventListener("changed", () => later(150 + Math.random() * 150));
+    source.addEventListener("gone", () => location.reload());
   };
 
   const merge = (html) => {
@@ -80,7 +121,17 @@
 
   if (page()) {
     mark();
-    later(POLL_MS);
-    window.addEventListener("pageshow", (event) => event.persisted && look());
+    open();
+    document.addEventListener("visibilitychange", () => {
+      clearTimeout(hiding);
+      if (document.hidden) hiding = setTimeout(close, HIDDEN_MS);
+      else {
+        failures = 0;
+        open();
+        later(0);
+      }
+    });
+    window.addEventListener("pagehide", close);
+    window.addEventListener("pageshow", (event) => event.persisted && (open(), later(0)));
   }
 }

@@ -51,7 +51,8 @@ class LaunchDesk:
     @property
     def is_valid(self) -> bool:
         form_valid = self.form is not None and self.form.is_valid()
-        return all([each.is_valid() for each in self.configurations]) and form_valid
+        wrong = [each for each in self.configurations if not each.is_valid()]  # all of them are checked
+        return form_valid and not wrong
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -91,7 +92,11 @@ def experiment_estimate(request: ProjectRequest) -> HttpResponse:
     complain_later(desk)
     is_part = request.htmx and not request.htmx.boosted and "do" not in request.POST
     if is_part and request.htmx.target == "experiment-estimate":
-        page = {"quote": quote_of(request, desk.form, desk.configurations, desk.choices), "desk": desk}
+        page = {
+            "quote": quote_of(request, desk.form, desk.configurations, desk.choices),
+            "desk": desk,
+            "swap": True,
+        }
         return render(request, "refinement/experiments/_estimate.html", page)
     return shown(request, desk)
 

@@ -15,6 +15,7 @@ from refinement.models import Experiment
 from refinement.selectors.experiments.heatmap import ORDERS, HeatOptions
 from refinement.selectors.experiments.page import ExperimentFacts, experiment_facts, report_of
 from refinement.selectors.experiments.progress import counts_of, mark_of
+from refinement.streaming.experiments import experiment_streamed
 
 FIGURES = (
     "composite", "mean_r1", "criteria_rate", "pass_rate", "best", "rounds", "tokens", "seconds", "cost",
@@ -31,6 +32,14 @@ def experiment_page(request: ProjectRequest, experiment: int) -> HttpResponse:
     if mark and mark == current_mark(found):
         return HttpResponse(status=NO_CHANGE)
     return shown_experiment(request, found)
+
+
+@require_safe
+@project_view()
+def experiment_events(request: ProjectRequest, experiment: int) -> HttpResponse:
+    """Streams that something changed, for open pages."""
+    found = experiment_or_404(request, experiment)
+    return experiment_streamed(request, found, session=request.session.session_key or "")
 
 
 @require_safe

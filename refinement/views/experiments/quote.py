@@ -1,27 +1,37 @@
 """The estimate beside the launch form."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from django.db.models.functions import Length
+
 from refinement.access.projects import ProjectRequest
+from refinement.engine.codec import BadRubric
 from refinement.forms.experiments.configurations import ConfigurationForm
 from refinement.forms.experiments.launch import ExperimentForm
+from refinement.models import SuiteTask
 from refinement.selectors.experiments.choices import SuiteChoices
+from refinement.selectors.experiments.definitions import changes_text, definition_changed
+from refinement.selectors.experiments.estimates import (
+    ExperimentEstimate,
+    Planned,
+    TaskSizes,
+    experiment_estimate,
+)
+from refinement.selectors.launch.paces import duration_words
+from refinement.services.experiments.checking import MOST_REPEATS
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
     """What the experiment will take, as far as its form is filled in."""
 
-    runs: int
+    estimate: ExperimentEstimate
     tasks: int
     configurations: int
     repeats: int
-    calls: str = ""
-    tokens: str = ""
-    time: str = ""
-    cost: str = ""
-    notes: tuple[str, ...] = ()
+    time: str
+    notes: tuple[str, ...]
 
 
 def quote_of(
@@ -30,6 +40,61 @@ def quote_of(
     configurations: Sequence[ConfigurationForm],
     choices: SuiteChoices | None,
 ) -> Quote:
-    tasks = choices.version.task_count if choices else 0
-    repeats = (getattr(form, "cleaned_data", None) or {}).get("repeats") or 1
-    return Quote(tasks * len(configurations) * repeats, tasks, len(configurations), repeats)
+    values = getattr(form, "cleaned_data", {})
+    repeats = min(values.get("repeats") or 1, MOST_REPEATS)
+    tasks = task_sizes(choices) if choices else []
+    planned = [entry for each in configurations if (entry := planned_of(each))]
+    estimate = experiment_estimate(
+        project=request.project,
+        configurations=planned,
+        tasks=tasks,
+        repeats=repeats,
+        token_budget=values.get("token_budget"),
+    )
+    time = duration_words(estimate.seconds) if estimate.seconds else ""
+    return Quote(estimate, len(tasks), len(configurations), repeats, time, tuple(notes_of(estimate, repeats)))
+
+
+def task_sizes(choices: SuiteChoices) -> list[TaskSizes]:
+    """The lengths of the suite's texts, without reading the texts."""
+    rows = SuiteTask.objects.filter(version=choices.version).order_by("position")
+    lengths = rows.annotate(task_chars=Length("task"), seed_chars=Length("seed"))
+    return [
+        TaskSizes(task or 0, seed or 0, tuple(len(str(source.get("text", ""))) for source in sources))
+        for task, seed, sources in lengths.values_list("task_chars", "seed_chars", "sources")
+    ]
+
+
+def planned_of(form: ConfigurationForm) -> Planned | None:
+    """The configuration as far as it is valid; None without a rubric version."""
+    if form.chosen_version is None or form.as_saved is None:
+        return None
+    values = getattr(form, "cleaned_data", {})
+    try:
+        definition = definition_changed(form.chosen_version, changes_text(values.get("changes", {})))
+    except (BadRubric, ValueError):
+        definition = form.as_saved
+    return Planned(
+        name=values.get("name") or form.letter,
+        definition=definition,
+        producer=values.get("producer_target"),
+        judge=values.get("judge_target"),
+        clerk=values.get("clerk_target"),
+        sources=tuple(len(source.text) for source in form.sources),
+    )
+
+
+def notes_of(estimate: ExperimentEstimate, repeats: int) -> Iterator[str]:
+    """What to think about before launching."""
+    if estimate.over_budget:
+        yield "The token budget may be used up before the end. The experiment then pauses."
+    if estimate.project_budget.refusal:
+        yield estimate.project_budget.refusal
+    elif estimate.project_budget.warning:
+        yield estimate.project_budget.warning
+    if repeats == 1:
+        yield "With one repeat, chance and a real difference on one task cannot be told apart."
+    if not estimate.workers:
+        yield "No worker is online. Runs start when one is."
+    if asking := [entry.name for entry in estimate.configurations if entry.asks]:
+        yield f"On a plateau, runs of {', '.join(asking)} wait for a person."

@@ -13,6 +13,7 @@ urlpatterns = [
     path(f"{EXPERIMENTS}new/estimate/", launch.experiment_estimate, name="experiment_estimate"),
     path(f"{EXPERIMENTS}compare/", compare.experiment_compare, name="experiment_compare"),
     path(f"{EXPERIMENT}/", page.experiment_page, name="experiment_page"),
+    path(f"{EXPERIMENT}/events/", page.experiment_events, name="experiment_events"),
     path(f"{EXPERIMENT}/export/", page.experiment_export, name="experiment_export"),
     path(f"{EXPERIMENT}/tasks/<int:position>/", cell.experiment_cell, name="experiment_cell"),
     path(f"{EXPERIMENT}/configurations/new/", launch.configuration_new, name="configuration_new"),

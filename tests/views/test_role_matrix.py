@@ -28,6 +28,7 @@ from refinement.models import (
     Bench,
     Comment,
     EvaluatorTrial,
+    Experiment,
     ImportBatch,
     Instruction,
     Invitation,
@@ -53,6 +54,7 @@ from refinement.services.reviews.comments import comment_edit, thread_open
 from refinement.services.rubrics.bench import Candidate, bench_create
 from refinement.services.rubrics.editing import default_rubrics_install
 from refinement.services.runs.creating import run_create
+from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.services.suites.given import a_suite
 
 pytestmark = pytest.mark.django_db
@@ -199,6 +201,18 @@ RULES: dict[str, Rule] = {
     "run_compare": Rule(read="viewer"),
     "run_export": Rule(read="viewer"),
     "run_export_many": Rule(read="viewer", values={"form": "csv"}),
+    "experiment_list": Rule(read="viewer"),
+    "experiment_new": Rule(read="editor", write="editor"),
+    "experiment_estimate": Rule(write="editor"),
+    "experiment_compare": Rule(read="viewer"),
+    "experiment_page": Rule(read="viewer"),
+    "experiment_events": Rule(read="viewer"),
+    "experiment_export": Rule(read="viewer"),
+    "experiment_cell": Rule(read="viewer"),
+    "experiment_baseline": Rule(write="editor"),
+    "experiment_action": Rule(write="editor", values={"action": "pause"}),
+    "configuration_new": Rule(read="editor", write="editor"),
+    "suite_history": Rule(read="viewer"),
 }
 
 
@@ -289,6 +303,11 @@ def instruction_in(project: Project) -> Instruction:
     return Instruction.objects.create(run=run_in(project), author_name="Ines", text="Say more.")
 
 
+def experiment_in(project: Project) -> Experiment:
+    version = RubricVersion.objects.filter(rubric__project=project, rubric__slug="wiggum").first()
+    return an_experiment(a_suite_of(project, 1), {"A": [7.0]}, version=version)
+
+
 # The value of each parameter that an address can have.
 def batch_in(project: Project) -> ImportBatch:
     report = {"counts": {"new": 0}, "runs": [], "more_runs": 0, "notes": [], "more_notes": 0}
@@ -326,6 +345,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "instruction": lambda project: instruction_in(project).pk,
     "form": lambda project: "json",
     "action": lambda project: "archive",
+    "experiment": lambda project: experiment_in(project).pk,
 }
 
 

@@ -91,7 +91,8 @@ def experiment_baseline(request: ProjectRequest, experiment: int) -> HttpRespons
         else None
     )
     if chosen is None:
-        raise Http404("There is no such configuration in this experiment.")
+        messages.error(request, "Choose a configuration of this experiment.")
+        return answered(request, found.pk)
     baseline_choose(chosen, request.user)
     messages.success(
         request, f"{chosen.letter} {chosen.name} is the baseline now. The figures are being updated."

@@ -10,6 +10,11 @@ SERIOUS = {"serious", "critical"}
 # A theme is a choice between two colours (`light-dark()` in static/css/tokens.css): nothing else can differ.
 COLOURS = '["color-contrast", "link-in-text-block"]'
 COLOURS_AGAIN = f'axe.run({{resultTypes: ["violations"], runOnly: {COLOURS}}})'
+# On a phone the same elements are placed differently: only these rules can find something else.
+LAYOUT = '["color-contrast", "scrollable-region-focusable", "aria-hidden-focus"]'
+LAYOUT_AGAIN = f'axe.run({{resultTypes: ["violations"], runOnly: {LAYOUT}}})'
+PHONE = {"width": 390, "height": 844}
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 @pytest.fixture
@@ -17,24 +22,22 @@ def inspect(browser, site):
     """Opens an address and lists what axe has against it."""
     pages = {}
 
-    def opened(session: str | None, width: int) -> Page:
+    def opened(session: str | None) -> Page:
         # axe is injected as a script of its own, which the pages' policy rightly forbids.
-        context = browser.new_context(
-            base_url=site, bypass_csp=True, viewport={"width": width, "height": 900}
-        )
+        context = browser.new_context(base_url=site, bypass_csp=True, viewport={"width": 1280, "height": 900})
         if session:
             context.add_cookies([{"name": "sessionid", "value": session, "url": site}])
         return context.new_page()
 
-    def look(path: str, session: str | None = None, width: int = 1280, dialog: str = "") -> list[str]:
-        page = pages.get((session, width)) or pages.setdefault((session, width), opened(session, width))
+    def look(path: str, session: str | None = None, dialog: str = "") -> list[str]:
+        page = pages.get(session) or pages.setdefault(session, opened(session))
         page.goto(path)
         if dialog:
             page.keyboard.press(dialog)
             page.locator("dialog[open] h2").first.wait_for()
-            return in_both_themes(page)
+            return at_both_widths(page)
         page.evaluate("for (const menu of document.querySelectorAll('details.menu')) menu.open = true")
-        return in_both_themes(page)
+        return at_both_widths(page)
 
     yield look
     for page in pages.values():
@@ -43,13 +46,36 @@ def inspect(browser, site):
 
 def in_both_themes(page: Page) -> list[str]:
     """What axe has against a page as it stands, in light and then in dark."""
+    found = in_each_theme(page)
+    page.emulate_media(color_scheme="light", reduced_motion="null")
+    return found
+
+
+def at_both_widths(page: Page) -> list[str]:
+    """The same, then on a phone in dark, and where the page is wider than its window."""
+    before = page.viewport_size or PHONE
+    found = [*in_each_theme(page), *too_wide(page)]
+    page.set_viewport_size(PHONE)
+    found += [f"phone: {entry}" for entry in serious(page.evaluate(LAYOUT_AGAIN)["violations"])]
+    found += too_wide(page)
+    page.set_viewport_size(before)
+    page.emulate_media(color_scheme="light", reduced_motion="null")
+    return found
+
+
+def in_each_theme(page: Page) -> list[str]:
+    """Leaves the page in dark."""
     found = []
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # no colour is on its way to another
         said = Axe().run(page).response if theme == "light" else page.evaluate(COLOURS_AGAIN)
         found += [f"{theme}: {entry}" for entry in serious(said["violations"])]
-    page.emulate_media(color_scheme="light", reduced_motion="null")
     return found
+
+
+def too_wide(page: Page) -> list[str]:
+    beyond = page.evaluate(OVERFLOW)
+    return [f"{beyond} pixels wider than its window at {page.viewport_size}"] if beyond > 0 else []
 
 
 def serious(violations: list[dict]) -> list[str]:
@@ -126,6 +152,21 @@ def test_the_net_catches_something(browser, site):
 
     assert any(entry.startswith("light: image-alt") for entry in found)
     assert not any("color-contrast" in entry for entry in found)
+    context.close()
+
+
+def test_the_net_catches_what_is_bad_on_a_phone_alone(browser, site):
+    context = browser.new_context(base_url=site, bypass_csp=True)
+    page = context.new_page()
+    page.set_content(
+        '<html lang="en"><title>x</title><style>@media (max-width: 400px) { p { color: #ccc; width: 600px } }'
+        "</style><main><p>Hard to read</p></main>"
+    )
+
+    found = at_both_widths(page)
+
+    assert [entry.partition(": <")[0] for entry in found[:1]] == ["phone: color-contrast"]
+    assert found[1].endswith(f"wider than its window at {PHONE}")
     context.close()
 
 

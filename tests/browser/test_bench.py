@@ -88,8 +88,7 @@ def test_it_works_without_script(browser, site, as_owner, table_ready: Table):
     context.close()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_serious_is_found_on_any_page(inspect, as_owner, table_ready: Table, width):
+def test_nothing_serious_is_found_on_any_page(inspect, as_owner, table_ready: Table):
     first = table_ready.judged(6, 7, 8, candidate=Candidate(EXAMPLE, "calibration"))
     second = table_ready.judged(6, "No.", "No.", "No.", text=EXAMPLE, repeats=2)
     running = table_ready.bench()
@@ -101,7 +100,7 @@ def test_nothing_serious_is_found_on_any_page(inspect, as_owner, table_ready: Ta
         f"{BENCH}compare/",
         f"{BENCH}compare/?a={first.pk}&b={second.pk}",
     ):
-        assert inspect(path, session=session, width=width) == [], path
+        assert inspect(path, session=session) == [], path
 
 
 def test_a_form_with_errors(browser, site, as_owner, table_ready: Table):

@@ -3,6 +3,7 @@
 from refinement.views.account import urls as account
 from refinement.views.comments import urls as comments
 from refinement.views.experiments import urls as experiments
+from refinement.views.failures import urls as failures
 from refinement.views.help import urls as help_pages
 from refinement.views.imports import urls as imports
 from refinement.views.notices import urls as notices
@@ -31,5 +32,6 @@ urlpatterns = [
     *experiments.urlpatterns,
     *imports.urlpatterns,
     *runs.urlpatterns,
+    *failures.urlpatterns,
     *comments.urlpatterns,
 ]

@@ -1,0 +1,1 @@
+"""What fails most: figures over a window of runs, categories of issues, and their issues."""

@@ -1,0 +1,204 @@
+"""Figures of each category in a window of runs: issues, runs, trend, scores, and what revisions fixed."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from refinement.models import FailureCategory, FailureIssue, FailureSuggestion, Project
+from refinement.selectors.failures.window import WEEKS, Window, weeks_before
+
+CHANGED = 1.3  # the later half against the earlier one, from which a trend rises or falls
+FEWEST_FOR_TREND = 8
+SUGGESTIONS = 3
+RISING, FALLING, STEADY = "rising", "falling", "steady"
+ORDERS = {
+    "share": "Share of runs",
+    "rising": "Rising first",
+    "unfixed": "Least often fixed",
+    "score": "Lowest score",
+}
+
+
+class Seen(NamedTuple):
+    """An issue as far as the figures need it."""
+
+    category: int | None
+    run: int
+    number: int
+    following: int | None
+    again: bool
+    score: float | None
+
+
+@dataclass(slots=True)
+class CategoryFigures:
+    """A category in the window; that without a row is "does not fit anywhere"."""
+
+    row: FailureCategory | None
+    criterion: str = ""
+    slot: int = 0
+    issues: int = 0
+    runs: set[int] = field(default_factory=set)
+    share: float = 0.0
+    weeks: list[float] = field(default_factory=lambda: [0.0] * WEEKS)  # share of each week's runs
+    trend: str = STEADY
+    score: float | None = None
+    followed: int = 0  # issues with a judged round after them
+    fixed: int = 0
+    merged: int = 0  # other categories that count here
+
+    @property
+    def name(self) -> str:
+        return self.row.shown_name if self.row else "Does not fit anywhere"
+
+    @property
+    def fixed_share(self) -> float | None:
+        return self.fixed / self.followed if self.followed else None
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Two categories that people may want to merge, and how often they occur together."""
+
+    pk: int
+    first: CategoryFigures
+    second: CategoryFigures
+    together: int
+    either: int
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """The categories of a window, and the bucket for what fits nowhere."""
+
+    listed: list[CategoryFigures]
+    rest: CategoryFigures
+    suggestions: list[Suggestion]
+    issues: int
+
+    @property
+    def sorted_issues(self) -> int:
+        return self.issues - self.rest.issues
+
+    def of(self, pk: int) -> CategoryFigures | None:
+        return next((entry for entry in self.listed if entry.row and entry.row.pk == pk), None)
+
+
+def categories_of(
+    project: Project, window: Window, now: datetime, *, order: str = "share", criterion: str = ""
+) -> Categories:
+    """The categories with issues in the window. Pinned ones come first. Three queries."""
+    rows = {row.pk: row for row in FailureCategory.objects.filter(project=project).defer("examples")}
+    seen = issues_seen(window, {pk: row.merged_into_id or pk for pk, row in rows.items()})
+    found: dict[int | None, CategoryFigures] = {None: CategoryFigures(None)}
+    for pk, row in rows.items():
+        if row.merged_into_id is None:
+            slot = window.slot_of(row.criterion)
+            found[pk] = CategoryFigures(row, window.name_of(row.criterion), slot)
+        elif row.merged_into_id in rows:
+            found.setdefault(row.merged_into_id, CategoryFigures(rows[row.merged_into_id])).merged += 1
+    fill(found, seen, window, now)
+    suggestions = suggestions_of(project, found) if not criterion else []
+    listed = [
+        entry
+        for pk, entry in found.items()
+        if pk is not None
+        and entry.issues
+        and (not criterion or (entry.row and entry.row.criterion == criterion))
+    ]
+    listed.sort(key=lambda entry: (not (entry.row and entry.row.pinned), *sort_key(entry, order)))
+    return Categories(listed, found[None], suggestions, len(seen))
+
+
+def issues_seen(window: Window, targets: dict[int, int]) -> list[Seen]:
+    """The window's issues, each with the category that it counts for."""
+    rows = FailureIssue.objects.filter(run__in=window.numbers).order_by()
+    values = rows.values_list("category_id", "run_id", "round_number", "next_round", "again", "score")
+    return [Seen(targets.get(category) if category else None, *rest) for category, *rest in values]
+
+
+def fill(
+    found: dict[int | None, CategoryFigures], seen: Iterable[Seen], window: Window, now: datetime
+) -> None:
+    """Counts the issues, and what share of each week's runs has them.
+
+    The next round fixed an issue if it has none of the same category, and none in nearly the same words.
+    """
+    seen = list(seen)
+    raised = {(entry.run, entry.number, entry.category) for entry in seen if entry.category}
+    scores: dict[int | None, list[float]] = defaultdict(list)
+    for entry in seen:
+        figures = found.get(entry.category) or found[None]
+        figures.issues += 1
+        figures.runs.add(entry.run)
+        if entry.score is not None:
+            scores[entry.category].append(entry.score)
+        if entry.following is not None:
+            figures.followed += 1
+            later = (entry.run, entry.following, entry.category)
+            figures.fixed += not entry.again and later not in raised
+    starts = weeks_before(now)
+    weeks = {run.pk: week_of(run.created_at, starts) for run in window.runs}
+    totals = [0] * WEEKS
+    for week in weeks.values():
+        if week is not None:
+            totals[week] += 1
+    for pk, figures in found.items():
+        values = scores.get(pk)
+        figures.score = sum(values) / len(values) if values else None
+        figures.share = len(figures.runs) / len(window.runs) if window.runs else 0.0
+        counts = [0] * WEEKS
+        for run in figures.runs:
+            week = weeks.get(run)
+            if week is not None:
+                counts[week] += 1
+        figures.weeks = [count / total if total else 0.0 for count, total in zip(counts, totals, strict=True)]
+        figures.trend = trend_of(counts, totals)
+
+
+def week_of(moment: datetime, starts: list[datetime]) -> int | None:
+    days = (moment - starts[0]).total_seconds() / 86_400
+    return min(WEEKS - 1, int(days // 7)) if days >= 0 else None
+
+
+def trend_of(counts: list[int], totals: list[int]) -> str:
+    """Whether the share of runs in the later half of the weeks differs clearly from the earlier one."""
+    half = WEEKS // 2
+    early, late = sum(counts[:half]), sum(counts[half:])
+    before, after = sum(totals[:half]), sum(totals[half:])
+    if early + late < FEWEST_FOR_TREND or min(before, after) < FEWEST_FOR_TREND:
+        return STEADY
+    one, other = early / before, late / after
+    # A difference that chance alone often makes is none.
+    pooled = (early + late) / (before + after)
+    spread = (pooled * (1 - pooled) * (1 / before + 1 / after)) ** 0.5
+    if abs(other - one) < 1.96 * spread:
+        return STEADY
+    if other >= one * CHANGED:
+        return RISING
+    return FALLING if one >= other * CHANGED else STEADY
+
+
+def sort_key(entry: CategoryFigures, order: str) -> tuple[float, ...]:
+    usual = (-len(entry.runs), -entry.issues, entry.row.pk if entry.row else 0)
+    if order == "rising":
+        return ((RISING, STEADY, FALLING).index(entry.trend), *usual)
+    if order == "unfixed":
+        return (2.0 if entry.fixed_share is None else entry.fixed_share, *usual)
+    if order == "score":
+        return (11.0 if entry.score is None else entry.score, *usual)
+    return usual
+
+
+def suggestions_of(project: Project, found: dict[int | None, CategoryFigures]) -> list[Suggestion]:
+    """Open suggestions whose categories both occur in the window."""
+    rows = FailureSuggestion.objects.filter(project=project, dismissed=False).order_by("-likeness", "pk")
+    suggestions = []
+    for row in rows[:20]:
+        first, second = found.get(row.first_id), found.get(row.second_id)
+        if first and second and first.issues and second.issues:
+            together, either = len(first.runs & second.runs), len(first.runs | second.runs)
+            suggestions.append(Suggestion(row.pk, first, second, together, either))
+    return suggestions[:SUGGESTIONS]

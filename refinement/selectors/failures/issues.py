@@ -1,0 +1,168 @@
+"""The issues of a category, newest run first, and where a run's issues belong."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.db.models import Q, QuerySet
+
+from refinement.models import FailureCategory, FailureIssue, IssueKind, Project, Run, RunSource
+from refinement.selectors.failures.window import Window
+from refinement.selectors.reviews.blindness import without_hidden
+
+PAGE_SIZE = 50
+EXAMPLES = 3
+FEWEST_RUNS = 5  # of a group, to compare it with the others
+MOST_GROUPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class IssueRow:
+    """An issue with its run, and what became of it."""
+
+    pk: int
+    run: int
+    title: str
+    round_number: int
+    text: str
+    criterion: str
+    score: float | None
+    fate: str
+    category: int | None
+    by_hand: bool
+
+
+class Share(NamedTuple):
+    """How many runs of a group have the category."""
+
+    kind: str
+    label: str
+    runs: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        return self.runs / self.total
+
+
+class Place(NamedTuple):
+    """The category that an issue on a run page counts for."""
+
+    pk: int
+    name: str
+
+
+def issues_in(project: Project, category: FailureCategory | None) -> QuerySet[FailureIssue]:
+    """The issues that count for this category, merged ones included; None for what fits nowhere."""
+    rows = without_hidden(FailureIssue.objects.filter(project=project), "run")
+    if category is None:
+        return rows.filter(category__isnull=True)
+    merged = FailureCategory.objects.filter(merged_into=category).values("pk")
+    return rows.filter(Q(category=category) | Q(category__in=merged))
+
+
+def issue_page(
+    rows: QuerySet[FailureIssue], *, page: int = 1, size: int = PAGE_SIZE
+) -> tuple[list[IssueRow], bool]:
+    """A page of issues, and whether there are more. Two queries."""
+    start = (page - 1) * size
+    ordered = rows.order_by("-run", "round_number", "kind", "position")
+    found = list(ordered.select_related("run")[start : start + size + 1].only(*SHOWN))
+    return issue_rows(found[:size]), len(found) > size
+
+
+SHOWN = (
+    *("run__title", "round_number", "next_round", "again", "score", "criterion", "category", "by_hand"),
+    *("excerpt", "position", "kind", "project"),
+)
+
+
+def issue_rows(found: Sequence[FailureIssue]) -> list[IssueRow]:
+    """With what became of each: whether its category is raised again in the next round. One query."""
+    later = FailureIssue.objects.filter(
+        run__in={row.run_id for row in found}, category__isnull=False
+    ).order_by()
+    raised = set(later.values_list("run_id", "round_number", "category_id"))
+    return [
+        IssueRow(
+            row.pk,
+            row.run_id,
+            row.run.title or "Untitled",
+            row.round_number,
+            row.excerpt,
+            row.criterion,
+            row.score,
+            fate_of(row, raised),
+            row.category_id,
+            row.by_hand,
+        )
+        for row in found
+    ]
+
+
+def fate_of(row: FailureIssue, raised: set[tuple[int, int, int | None]]) -> str:
+    if row.next_round is None:
+        return "last round"
+    again = row.again or (row.run_id, row.next_round, row.category_id) in raised
+    return f"raised again in round {row.next_round}" if again else f"fixed in round {row.next_round}"
+
+
+def examples_of(project: Project, category: FailureCategory | None, window: Window) -> list[IssueRow]:
+    """Typical issues of the category in the window, each from another run and in other words."""
+    rows = issues_in(project, category).filter(run__in=window.numbers).order_by("-closeness", "-run")
+    chosen: dict[str, FailureIssue] = {}
+    runs: set[int] = set()
+    for row in rows.select_related("run").only(*SHOWN)[: 20 * EXAMPLES]:
+        if row.run_id not in runs and row.excerpt not in chosen and len(chosen) < EXAMPLES:
+            chosen[row.excerpt] = row
+            runs.add(row.run_id)
+    return issue_rows(list(chosen.values()))
+
+
+def shares_of(window: Window, runs: Iterable[int]) -> list[Share]:
+    """Where the category comes from: its share by writer and task type, where these differ."""
+    having = set(runs)
+    found: list[Share] = []
+    for kind, value in (("Writer", "producer"), ("Task type", "task_type")):
+        totals = Counter(getattr(run, value) for run in window.runs)
+        counts = Counter(getattr(run, value) for run in window.runs if run.pk in having)
+        groups = [
+            Share(kind, label or "none", counts[label], total)
+            for label, total in totals.items()
+            if total >= FEWEST_RUNS
+        ]
+        if len(groups) > 1:
+            found += sorted(groups, key=lambda group: (-group.share, group.label))[:MOST_GROUPS]
+    return found
+
+
+def sources_share(window: Window, runs: Iterable[int]) -> list[Share]:
+    """The same by whether the run had sources. One query."""
+    having = set(runs)
+    with_sources = set(
+        Run.objects.filter(pk__in=window.numbers, sources__isnull=False).values_list("pk", flat=True)
+    )
+    groups = []
+    for label, chosen in (
+        ("without sources", [run.pk for run in window.runs if run.pk not in with_sources]),
+        ("with sources", [run.pk for run in window.runs if run.pk in with_sources]),
+    ):
+        if len(chosen) >= FEWEST_RUNS:
+            groups.append(Share("Sources", label, sum(pk in having for pk in chosen), len(chosen)))
+    return groups if len(groups) > 1 else []
+
+
+def places_in_round(run: Run, number: int) -> dict[int, Place]:
+    """The category of each issue of a round, by its position. One query; none for the prepared example."""
+    if run.source == RunSource.EXAMPLE:
+        return {}
+    rows = FailureIssue.objects.filter(
+        run=run, round_number=number, kind=IssueKind.ISSUE, category__isnull=False
+    ).select_related("category__merged_into")
+    found = {}
+    for row in rows.order_by("position"):
+        assert row.category is not None
+        category = row.category.merged_into or row.category
+        found[row.position] = Place(category.pk, category.shown_name)
+    return found

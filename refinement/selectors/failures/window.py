@@ -1,0 +1,106 @@
+"""The runs that the figures are about: the newest ones that match a filter, up to a limit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+
+from refinement.engine.types import Outcome
+from refinement.models import Criterion, Project, RubricVersion
+from refinement.selectors.runs.filters import RunFilters, runs_found
+
+SIZES = (300, 1_000, 3_000)  # newest runs; larger windows take longer
+TOP = 10.0
+WEEKS = 12
+
+
+class WindowRun(NamedTuple):
+    """What the figures need of a run."""
+
+    pk: int
+    created_at: datetime
+    version: int
+    outcome: str
+    stop_reason: str
+    failure_role: str
+    best: Decimal | None
+    best_round: int | None
+    producer: str
+    judge: str
+    task_type: str
+    penalty_rounds: int
+
+
+class Scale(NamedTuple):
+    """How a rubric version's scores become parts of ten, and its pass mark among them."""
+
+    factor: float
+    pass_mark: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The runs, newest first, and what is known of their rubrics."""
+
+    runs: list[WindowRun]
+    more: bool  # older runs match, too
+    size: int
+    scales: Mapping[int, Scale]  # by rubric version
+    names: Mapping[str, str]  # of criteria, by key
+    order: Mapping[str, int]  # of criteria, by key
+
+    @property
+    def numbers(self) -> list[int]:
+        return [run.pk for run in self.runs]
+
+    @property
+    def pass_mark(self) -> float | None:
+        """The pass mark that all rubrics with one share; None if they differ or there is none."""
+        marks = {scale.pass_mark for scale in self.scales.values()} - {None}
+        return marks.pop() if len(marks) == 1 else None
+
+    def name_of(self, criterion: str) -> str:
+        return self.names.get(criterion) or criterion.replace("_", " ").capitalize() or "No criterion"
+
+    def slot_of(self, criterion: str) -> int:
+        """A stable number from 1 to 6 for the criterion's colour."""
+        return self.order.get(criterion, len(self.order)) % 6 + 1
+
+
+def window_of(project: Project, filters: RunFilters, size: int = SIZES[0]) -> Window:
+    """The newest matching runs that have ended. Three queries."""
+    fields = (
+        *("pk", "created_at", "rubric_version_id", "outcome", "stop_reason", "failure_role", "best"),
+        *("best_round", "producer_model", "judge_model", "task_type", "penalty_rounds"),
+    )
+    found = runs_found(project, filters).filter(outcome__gt="")
+    rows = [WindowRun(*values) for values in found.values_list(*fields)[: size + 1]]
+    runs = rows[:size]
+    versions = {run.version for run in runs}
+    scales = {
+        pk: scale_of(maximum, mark)
+        for pk, maximum, mark in RubricVersion.objects.filter(pk__in=versions).values_list(
+            "pk", "scale_maximum", "policy__pass_threshold"
+        )
+    }
+    names: dict[str, str] = {}
+    criteria = Criterion.objects.filter(version__in=versions).order_by("-version", "position")
+    for key, name in criteria.values_list("key", "name"):
+        names.setdefault(key, name)
+    order = {key: place for place, key in enumerate(names)}
+    return Window(runs, len(rows) > size, size, scales, names, order)
+
+
+def scale_of(maximum: Decimal, mark: object) -> Scale:
+    factor = TOP / float(maximum)
+    return Scale(factor, None if mark in (None, "") else round(float(str(mark)) * factor, 3))
+
+
+def weeks_before(now: datetime) -> list[datetime]:
+    """The starts of the last WEEKS weeks, the oldest first; the last one ends now."""
+    return [now - timedelta(weeks=WEEKS - n) for n in range(WEEKS)]
+
+
+def ended_normally(run: WindowRun) -> bool:
+    return run.outcome in (Outcome.PASS, Outcome.FAIL, Outcome.DONE)

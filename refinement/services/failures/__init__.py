@@ -1,0 +1,1 @@
+"""What people do with failure categories: name, merge, split, pin, annotate."""

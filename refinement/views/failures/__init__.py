@@ -1,0 +1,1 @@
+"""What fails most, and the categories of issues."""

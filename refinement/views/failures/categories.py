@@ -1,0 +1,88 @@
+"""A category with its issues, and the issues that fit nowhere."""
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.forms.failures.editing import CategoryForm
+from refinement.models import FailureCategory
+from refinement.selectors.failures.issues import PAGE_SIZE, issue_page, issues_in
+from refinement.selectors.failures.lists import merge_targets, merged_of, names_of_criteria
+
+LAST_PAGE = 2_000
+
+
+@require_safe
+@project_view()
+def failure_category(request: ProjectRequest, category: int) -> HttpResponse:
+    """A category: its name and note, its issues with their runs, and what was merged into it."""
+    row = category_or_404(request, category)
+    if row.merged_into_id is not None:
+        return redirect("failure_category", request.project.slug, row.merged_into_id)
+    return shown_category(request, row)
+
+
+@require_safe
+@project_view()
+def failure_unplaced(request: ProjectRequest) -> HttpResponse:
+    """The issues that fit nowhere, to be sorted by hand."""
+    return shown_category(request, None)
+
+
+def category_or_404(request: ProjectRequest, number: int) -> FailureCategory:
+    """The project's category, unless all its issues are of runs that the user is scoring blind."""
+    rows = FailureCategory.objects.select_related("note_by", "merged_into")
+    row = rows.filter(project=request.project, pk=number).first()
+    if row is None or (request.blind_runs and not issues_in(request.project, row).exists()):
+        raise Http404("There is no such category in this project.")
+    row.project = request.project
+    return row
+
+
+def shown_category(
+    request: ProjectRequest, row: FailureCategory | None, *, form: CategoryForm | None = None
+) -> HttpResponse:
+    """The page, with the rejected form if there is one."""
+    page = page_number(request)
+    rows = issues_in(request.project, row)
+    issues, more = issue_page(rows, page=page)
+    names = names_of_criteria(
+        request.project, {issue.criterion for issue in issues} | {row.criterion if row else ""}
+    )
+    context: dict[str, Any] = {
+        "section": "failures",
+        "category": row,
+        "criterion": names.get(row.criterion, "") if row else "",
+        "issues": [(issue, names.get(issue.criterion, "")) for issue in issues],
+        "total": rows.count(),
+        "runs": rows.values("run").distinct().count(),
+        "merged": merged_of(row) if row else [],
+        "page": page,
+        "first": (page - 1) * PAGE_SIZE + 1,
+        "previous": page - 1 if page > 1 else 0,
+        "following": page + 1 if more else 0,
+        "can_edit": request.membership.can_edit,
+        "address": reverse("failure_category", args=[request.project.slug, row.pk])
+        if row
+        else reverse("failure_unplaced", args=[request.project.slug]),
+    }
+    if request.membership.can_edit:
+        context["targets"] = merge_targets(request.project, row)
+        context["form"] = form or (edit_form(row) if row else None)
+    status = 422 if form is not None else 200
+    if request.htmx and not request.htmx.boosted and request.method != "POST":
+        return render(request, "refinement/failures/_issues.html", context, status=status)
+    return render(request, "refinement/failures/category.html", context, status=status)
+
+
+def edit_form(row: FailureCategory) -> CategoryForm:
+    return CategoryForm(initial={"edition": row.edition, "name": row.name, "note": row.note})
+
+
+def page_number(request: ProjectRequest) -> int:
+    given = request.GET.get("page", "")
+    return min(LAST_PAGE, max(1, int(given))) if given.isascii() and given.isdigit() and len(given) < 9 else 1

@@ -253,7 +253,9 @@ def script(assertion: Assertion, context: Context) -> Converted:
     seconds = SCRIPT_SECONDS if seconds is None else int(Decimal(plain(seconds)))
     if not 1 <= seconds <= MOST_SCRIPT_SECONDS:
         raise Refusal(f"timeout must be between 1 and {MOST_SCRIPT_SECONDS} seconds.")
-    problem = Command(parts, folder or str(context.folder)).problem()
+    # What another tool's file needs may be installed before the run. The reader says that it is missing.
+    is_foreign = assertion.parameters.get("contract") == "json" and "/" not in parts[0]
+    problem = "" if is_foreign else Command(parts, folder or str(context.folder)).problem()
     if problem:
         raise Refusal(f"the script {parts[0]!r} cannot be started: {problem}.")
     found: dict[str, object] = {"command": parts, "timeout": seconds}
@@ -308,6 +310,7 @@ KINDS: Mapping[str, Reader] = {
     "script": script,
     "latency": measured("latency"),
     "cost": measured("cost"),
+    "token-usage": measured("token-usage"),
     "finish-reason": phrase("finish-reason"),
 }
 # What the judge reads for each type; `{}` is the value.

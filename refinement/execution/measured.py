@@ -40,6 +40,11 @@ def _finding(call: Call, check: Check) -> Finding:
         passed = limit is None or call.cost <= limit
         message = f"The answer cost {call.cost.normalize():f}; at most {limit:f} is allowed."
         return Finding(passed, "" if passed else message)
+    if check.kind == "token-usage":
+        used = call.prompt_tokens + call.completion_tokens
+        passed = limit is None or used <= limit
+        message = f"The answer took {used:,} tokens; at most {limit:f} are allowed."
+        return Finding(passed, "" if passed else message)
     wanted = str(check.parameters.get("text", "")).casefold()
     reason = call.finish_reason.casefold()
     message = f"The answer ended because of {quoted(reason or 'an unknown reason')}, not {quoted(wanted)}."

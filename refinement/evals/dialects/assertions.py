@@ -6,6 +6,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from refinement.engine.types import ONE, Severity
+from refinement.evals.dialects.contexts import WORDS as CONTEXTS
+from refinement.evals.dialects.contexts import as_rubric
+from refinement.evals.dialects.fields import as_javascript
 from refinement.evals.dialects.keys import ASSERTION
 from refinement.evals.dialects.kinds import (
     ALWAYS_HOLD,
@@ -38,6 +41,7 @@ MOST_DEPTH = 5
 ONE_ASSERTION = "an assertion"
 TEMPLATES = "#/assertionTemplates/"
 LIMITS = {"max_duration_ms": "latency", "max_cost_usd": "cost", "max_tokens": "token-usage"}
+NOT_SEEN = ("target_exploration_ratio",)
 TOOL_LIMITS = ("max_tool_calls", "max_llm_calls", "target_exploration_ratio")
 OWN_PARAMETERS = (
     "flags",
@@ -171,7 +175,7 @@ class AssertionReader:
             if has(values, "weight")
             else ONE
         )
-        threshold = values.get("threshold", values.get("budget"))
+        threshold = next((values[key] for key in ("threshold", "budget", "max_total") if key in values), None)
         limit = (
             number_of(self.log, threshold, f"{name}.threshold")
             if not is_nothing(threshold) and threshold
@@ -265,7 +269,7 @@ class AssertionReader:
                     replace(base, kind=kind, threshold=limit, metric=key, id="", weight=ONE, required=False)
                 )
         for key in TOOL_LIMITS:
-            if key == "target_exploration_ratio" and key in node.values:
+            if key in NOT_SEEN and key in node.values:
                 self.log.add(
                     node.lines[key], f"{name}: {key} is not supported: Wiggum does not see tool calls."
                 )
@@ -297,8 +301,11 @@ class AssertionReader:
                 return None
             value, more = read
             return replace(base, value=value, parameters=parameters | more)
-        value = self.value(value_node, base.kind, name)
-        return replace(base, value=value, parameters=parameters)
+        read_value = self.value(value_node, base.kind, name)
+        made = replace(base, value=read_value, parameters=parameters)
+        if made.kind == "field-accuracy":
+            return as_javascript(self.log, made, self.scope.expected, node.line, name)
+        return (made.kind in CONTEXTS and as_rubric(made, self.scope.values)) or made
 
     def value(self, node: Node | None, kind: str, name: str) -> object:
         if isinstance(node, Scalar) and kind in CODE_KINDS:

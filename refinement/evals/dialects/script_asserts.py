@@ -1,6 +1,7 @@
 """Reads assertions that run programs: scripts, and code in files."""
 
 import shlex
+import shutil
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +15,7 @@ from refinement.interchange.imports.fields import brief, is_nothing
 from refinement.interchange.rubrics.yaml_reading import Fields, Items
 
 SECONDS = 60
+NOT_INSTALLED = "It is not installed here. Install it before you run the eval."
 ENDINGS: Mapping[str, tuple[str, ...]] = {
     "javascript": (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"),
     "python": (".py",),
@@ -35,6 +37,8 @@ def script_parameters(
     command = command_of(reader, node, name)
     if command is None:
         return None
+    if "/" not in command[0] and shutil.which(command[0]) is None:
+        reader.log.ignore(node.line, f"the program {command[0]}", NOT_INSTALLED)
     cwd = node.values.get("cwd")
     place = Path(text_of(data(cwd))) if cwd is not None and not is_nothing(cwd) else None
     base = folder or reader.folder

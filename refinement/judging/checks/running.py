@@ -21,7 +21,7 @@ KINDS: Mapping[str, CheckKind] = {
 }
 COMMAND = "command"
 # Checks that need the machine of the person who started the run, or its call. See `refinement/evals`.
-MEASURED = ("latency", "cost", "finish-reason")
+MEASURED = ("latency", "cost", "token-usage", "finish-reason")
 LOCAL = (COMMAND, "python", "similar", *MEASURED)
 MOST_PROBLEMS = 20
 

@@ -34,6 +34,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "python": ("is accepted by", "code"),
     "latency": ("takes at most this many milliseconds:", "threshold"),
     "cost": ("costs at most", "threshold"),
+    "token-usage": ("takes at most this many tokens:", "threshold"),
     "finish-reason": ("ends because of", "text"),
 }
 

@@ -93,10 +93,9 @@ def key_for(title: str, taken: Iterable[str]) -> str:
     """A free key made from a title, such as `restore-a-backup`."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     plain = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
-    base = (
-        plain if len(plain) <= MADE_KEY_CHARS else plain[: MADE_KEY_CHARS + 1].rpartition("-")[0]
-    ) or "task"
-    base = base[:MADE_KEY_CHARS]
+    base = plain or "task"
+    if len(base) > MADE_KEY_CHARS:  # cut between words if there are any
+        base = base[: MADE_KEY_CHARS + 1].rpartition("-")[0] or base[:MADE_KEY_CHARS]
     used = set(taken)
     if base not in used:
         return base

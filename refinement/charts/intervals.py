@@ -7,6 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from refinement.charts.axes import round_step
 
 MINUS = "\N{MINUS SIGN}"
+FAR = 2.5  # times the largest center: wider intervals would make all others tiny
 MARGIN = 4.0  # percent on both sides, so that dots and labels at the ends are whole
 
 
@@ -56,9 +57,13 @@ def shared_axis(values: Iterable[float], *, most: int = 4, least: float = 0.5) -
     return _axis(ends[0], ends[1], most, signed=False)
 
 
-def difference_axis(values: Iterable[float], *, least: float = 0.5) -> SharedAxis:
-    """An axis with 0 in its middle."""
+def difference_axis(
+    values: Iterable[float], *, centers: Iterable[float] = (), least: float = 0.5
+) -> SharedAxis:
+    """An axis with 0 in its middle. Ends far beyond all `centers` are drawn at its ends."""
     reach = max([least, *(abs(value) for value in values)])
+    if (farthest := max((abs(value) for value in centers), default=0.0)) and reach > FAR * farthest:
+        reach = max(least, FAR * farthest)
     step = float(round_step(Decimal(str(round(reach, 6)))))
     end = step if step <= reach else step / 2
     ticks = [

@@ -52,8 +52,9 @@ IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices[:-1]]
 REVIEWS = [(MINE, "Waiting for me")]
 CHOSEN = (
     *("outcome", "status", "decision", "review", "rubric", "tag", "person", "task_type"),
-    *("producer", "judge", "reason", "kinship", "mark", "imported"),
+    *("producer", "judge", "reason", "kinship", "mark", "imported", "experiment"),
 )
+OFFERED = ("rubric", "producer", "judge", "person", "task_type", "tag", "experiment")
 RANGES = (
     ("Launched", "since", "until"),
     ("First score", "r1_min", "r1_max"),
@@ -147,6 +148,14 @@ class RunFilterForm(forms.Form):
     kinship = one_of("Writer and judge", KINSHIPS)
     mark = one_of("A round with", MARKS)
     imported = one_of("Imported", IMPORTED)
+    experiment = forms.IntegerField(
+        label="Experiment",
+        required=False,
+        min_value=1,
+        max_value=2**53,
+        widget=forms.Select,
+        error_messages={"invalid": "Choose an experiment from the list."},
+    )
     since = day("Launched from")
     until = day("Launched until")
     r1_min = score("First score from")
@@ -171,7 +180,7 @@ class RunFilterForm(forms.Form):
         given["task_type"] = label(given["task_type"])  # as it is stored
         super().__init__(given, auto_id="filter-%s")
         self.project, self.user = project, user
-        for name in ("rubric", "producer", "judge", "person", "task_type", "tag") if options else ():
+        for name in OFFERED if options else ():
             self._offer(name, getattr(options, name))
         self.is_valid()
 

@@ -107,7 +107,7 @@ def leaderboard_of(report: Figures, configurations: Sequence[Configuration]) -> 
     base = next((entry for entry in entries if by_id[entry["id"]].baseline), None)
     axis = shared_axis([end for entry in entries for end in ends_of(entry.get("composite"))])
     gaps = [entry["against_baseline"] for entry in entries if entry.get("against_baseline")]
-    differences = difference_axis([end for gap in gaps for end in ends_of(gap, "difference")])
+    differences = axis_of(gaps)
     has_cost = any(entry.get("cost") for entry in entries)
     types = types_by_verdict(report)
     ordered = sorted(entries, key=lambda entry: -(entry.get("composite") or {"value": -1})["value"])
@@ -119,6 +119,12 @@ def leaderboard_of(report: Figures, configurations: Sequence[Configuration]) -> 
     columns = tuple(figure.label for figure in rows[0].figures) if rows else ()
     at = axis.at(base["composite"]["value"]) if axis and base and base.get("composite") else ""
     return Leaderboard(rows, axis, at, differences, columns)
+
+
+def axis_of(comparisons: Sequence[Figures | None]) -> SharedAxis:
+    """The axis of these comparisons with the baseline."""
+    known = [ends for each in comparisons if (ends := ends_of(each, "difference"))]
+    return difference_axis([end for ends in known for end in ends], centers=[ends[0] for ends in known])
 
 
 def ends_of(figure: Figures | None, value: str = "value") -> list[float]:
@@ -225,7 +231,7 @@ def types_of(report: Figures, configurations: Sequence[Configuration]) -> TypeTa
         for number, kind in enumerate(types)
         for entry in kind["configurations"]
     }
-    axis = difference_axis([end for gap in found.values() for end in ends_of(gap, "difference")])
+    axis = axis_of(list(found.values()))
     rows = tuple(
         TypeRow(
             kind["task_type"] or "no type",

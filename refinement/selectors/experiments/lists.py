@@ -19,6 +19,7 @@ from refinement.selectors.experiments.stored import NOTHING, StoredResults, stor
 
 PAGE_SIZE = 25
 MOST_NAMED = 4
+MOST_AT_HOME = 3
 UNDER_WAY = (ExperimentStatus.RUNNING, ExperimentStatus.PAUSED)
 
 
@@ -65,6 +66,13 @@ def experiments_of(
     shown = found[:PAGE_SIZE]
     older = shown[-1].pk if len(found) > PAGE_SIZE else None
     return ExperimentList(listed(shown), older, total)
+
+
+def experiments_for_home(project: Project) -> list[Listed]:
+    """Those under way, or else the newest ones."""
+    newest = newest_experiments(project, MOST_AT_HOME * 3)
+    going = [entry for entry in newest if entry.experiment.status in UNDER_WAY]
+    return (going or newest)[:MOST_AT_HOME]
 
 
 def newest_experiments(project: Project, most: int, statuses: Collection[str] = ()) -> list[Listed]:

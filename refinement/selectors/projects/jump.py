@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.urls import reverse
 
-from refinement.models import Membership, Project, Rubric, Run, User
+from refinement.models import Experiment, Membership, Project, Rubric, Run, User
 from refinement.selectors.projects.lists import projects_for
 from refinement.selectors.runs.listing.saved_views import views_of
 from refinement.selectors.runs.search import search
@@ -44,6 +44,7 @@ def jump(membership: Membership, words: str) -> list[Group]:
         Group("Runs", _runs(project, wanted)),
         Group("Rubrics", _rubrics(project, wanted)),
         Group("Suites", _suites(project, wanted)),
+        Group("Experiments", _experiments(project, wanted)),
         Group("Views", _views(user, project, wanted)),
         Group("Actions", _named(wanted, _actions(membership))),
         Group("Pages", _named(wanted, _pages(membership))),
@@ -101,6 +102,16 @@ def _suites(project: Project, words: str) -> list[Entry]:
     ]
 
 
+def _experiments(project: Project, words: str) -> list[Entry]:
+    if not words:
+        return []
+    found = Experiment.objects.filter(project=project, name__icontains=words).order_by("-pk")
+    return [
+        Entry(each.name, reverse("experiment_page", args=[project.slug, each.pk]), each.get_status_display())
+        for each in found[:MOST_OTHERS]
+    ]
+
+
 def _views(user: User, project: Project, words: str) -> list[Entry]:
     if not words:
         return []
@@ -135,6 +146,7 @@ def _actions(membership: Membership) -> list[Entry]:
     if membership.can_edit:
         actions["run_new"] = ("New run", "launch start create")
         actions["rubric_gallery"] = ("New rubric", "create gallery criteria")
+        actions["experiment_new"] = ("New experiment", "launch suite compare configurations")
         actions["suite_new"] = ("New suite", "create tasks experiment")
         actions["run_import"] = ("Import runs", "upload file")
     if membership.is_owner:
@@ -168,6 +180,7 @@ def _pages(membership: Membership) -> list[Entry]:
         "run_list": ("Runs", "list"),
         "review_list": ("Reviews", "requests queue"),
         "rubric_list": ("Rubrics", "list"),
+        "experiment_list": ("Experiments", "list suites leaderboard"),
         "suite_list": ("Suites", "list tasks experiments"),
         "member_list": ("Members", "people roles project"),
         "token_list": ("API tokens", "keys scripts"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from refinement.models import Project, Rubric, User
+from refinement.models import Experiment, Project, Rubric, User
 
 MOST_OFFERED = 100
 # One index lookup per distinct value: each step finds the next larger one.
@@ -33,6 +33,7 @@ class RunOptions:
     person: Choices
     task_type: Choices
     tag: Choices
+    experiment: Choices
 
 
 def run_options(project: Project) -> RunOptions:
@@ -46,7 +47,14 @@ def run_options(project: Project) -> RunOptions:
         person=[(str(user.pk), user.display_name) for user in people],
         task_type=_same(_values(project, "task_type", RUNS)),
         tag=_same(_values(project, "name", TAGS)),
+        experiment=_experiments(project),
     )
+
+
+def _experiments(project: Project) -> Choices:
+    """The newest experiments."""
+    rows = Experiment.objects.filter(project=project).order_by("-pk").values_list("pk", "name")
+    return [(str(number), f"{number}: {name}") for number, name in rows[:MOST_OFFERED]]
 
 
 def _values(project: Project, column: str, source: dict[str, str]) -> list[Any]:

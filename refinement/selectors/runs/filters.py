@@ -11,7 +11,7 @@ from decimal import Decimal
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from refinement.models import Project, ReviewRequest, Rubric, Run, RunStatus, RunTag
+from refinement.models import ExperimentRun, Project, ReviewRequest, Rubric, Run, RunStatus, RunTag
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.search import hits
 
@@ -47,6 +47,7 @@ class RunFilters:
     decision: str = ""
     imported: str = ""  # any, or a file format
     reviewer: int | None = None  # whose open review requests
+    experiment: int | None = None
     archived: bool = False
 
 
@@ -61,6 +62,9 @@ def runs_matching(project: Project, filters: RunFilters) -> QuerySet[Run]:
             reviewer=filters.reviewer, project=project, closed_at__isnull=True
         )
         runs = runs.filter(pk__in=asked.values("run"))
+    if filters.experiment:
+        part = ExperimentRun.objects.filter(experiment=filters.experiment, run__isnull=False)
+        runs = runs.filter(pk__in=part.values("run"))
     return runs.order_by()
 
 

@@ -6,10 +6,9 @@ from django.views.decorators.http import require_safe
 
 from refinement.access.objects import experiment_or_404, figures_or_blind
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.charts.intervals import difference_axis
 from refinement.execution.reports import report_request
 from refinement.models import Experiment, ReportKind, SuiteTask
-from refinement.selectors.experiments.leaderboard import ends_of, verdict_of
+from refinement.selectors.experiments.leaderboard import axis_of, verdict_of
 from refinement.selectors.experiments.lists import newest_experiments
 from refinement.selectors.experiments.stored import stored_comparison
 
@@ -56,7 +55,7 @@ def comparison(request: ProjectRequest, experiment: Experiment, other: Experimen
         return {"stored": stored, "pairs": []}
     result = stored.result
     gaps = [pair["against_baseline"] for pair in result["pairs"]]
-    axis = difference_axis([end for gap in gaps for end in ends_of(gap, "difference")])
+    axis = axis_of(gaps)
     titles = titles_of(experiment)
     pairs = [
         {

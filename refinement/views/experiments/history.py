@@ -3,15 +3,16 @@
 from datetime import datetime
 from typing import Any, cast
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from refinement.access.objects import can_edit, suite_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.charts.history import HistoryChart, Point, history_chart
-from refinement.models import ExperimentRun, Suite
+from refinement.models import ExperimentRun
 from refinement.selectors.experiments.history import suite_history
 from refinement.selectors.experiments.identity import LineBy
 
@@ -23,9 +24,7 @@ LINES: dict[str, str] = {"models": "Rubric and models", "exact": "Exactly the sa
 @project_view()
 def suite_history_page(request: ProjectRequest, suite: str) -> HttpResponse:
     """Lines of what was run, by rubric and models; every point links to its experiment."""
-    found = Suite.objects.filter(project=request.project, slug=suite).first()
-    if found is None:
-        raise Http404("There is no such suite in this project.")
+    found = suite_or_404(request, suite)
     by = request.GET.get("by", "models")
     by = by if by in LINES else "models"
     history = suite_history(found, by=cast(LineBy, by))
@@ -35,6 +34,9 @@ def suite_history_page(request: ProjectRequest, suite: str) -> HttpResponse:
     page = {
         "section": "suites",
         "suite": found,
+        "tab": "history",
+        "version": found.versions.first(),
+        "can_edit": can_edit(request),
         "by": by,
         "choices": LINES,
         "lines": [line | {"slot": slots[line["line"]]} for line in history["lines"][:MOST_LINES]],

@@ -17,6 +17,7 @@ from refinement.access.projects import ProjectRequest, SignedInRequest, project_
 from refinement.forms.projects.create import ProjectForm
 from refinement.providers.sorting import display_address
 from refinement.selectors.endpoints import fixed_specs
+from refinement.selectors.experiments.lists import experiments_for_home
 from refinement.selectors.health import (
     EndpointsPart,
     EndpointState,
@@ -63,6 +64,8 @@ def project_home(request: ProjectRequest) -> HttpResponse:
         "home": home,
         "can_edit": request.membership.can_edit,
         "problems": problems_of(system, home.waiting),
+        "experiments": experiments_for_home(request.project),
+        "hides": bool(request.blind_runs),
         "has_own_model": has_own_model(system),
         **models_context(system),
     }

@@ -1,6 +1,7 @@
 """Injects failures while runs are in progress: every run must end as if nothing had happened.
 
-    python -m benchmarks.chaos [--seconds 120] [--runs 50] [--workers 3] [--seed 1] [--size postgres+redis]
+    python -m benchmarks.chaos [--seconds 120] [--runs 50] [--tasks 10] [--workers 3] [--seed 1]
+                               [--size postgres+redis]
 
 With a seeded random sequence, it kills and stops workers, resets connections to the database and the broker,
 disconnects them for a while and deletes queued messages, while one model call in five fails. Then the
@@ -52,6 +53,26 @@ for profile, task in %r:
     run_create(project=project, version=version, definition=definition, task=task,
                producer=Target("ollama", "loopback:1b"), judge=Target("ollama", "loopback:8b"))
 """
+LAUNCH_EXPERIMENT = """
+from refinement.interchange.suites.types import SuiteTaskText
+from refinement.providers.registry import Target
+from refinement.selectors.rubrics.definitions import version_named
+from refinement.services.experiments.creating import ConfigurationSpec, experiment_create
+from refinement.services.projects.local import local_project
+from refinement.services.suites.editing import suite_create
+project = local_project()
+tasks = [SuiteTaskText(key=f"task-{n}", title=f"Task {n}", task=task) for n, task in enumerate(%r, 1)]
+suite = suite_create(project=project, name="Chaos", tasks=tasks)
+models = {"producer": Target("ollama", "loopback:1b"), "judge": Target("ollama", "loopback:8b")}
+changes = {"policy.max_rounds": %d}
+specs = [
+    ConfigurationSpec(name, version_named(project, name), definition_changes=changes, **models)
+    for name in ("wiggum", "ralph")
+]
+experiment_create(project=project, user=None, suite_version=suite, name="Chaos", configurations=specs)
+"""
+CONFIGURATIONS = 2
+FIRST_TASK = 1_000_000  # so that markers of its tasks are not those of single runs
 REPORT = "from benchmarks.replay import report; report()"
 
 
@@ -119,15 +140,27 @@ class Chaos:
         proxy.start()
 
     def unfinished(self) -> int:
-        return int(self.rows.one("SELECT count(*) FROM refinement_run WHERE status <> 'finished'"))
+        experiments = "SELECT count(*) FROM refinement_experiment WHERE status <> 'finished'"
+        runs = "SELECT count(*) FROM refinement_run WHERE status <> 'finished'"
+        return int(self.rows.one(experiments)) + int(self.rows.one(runs))
 
     def launch(self, numbers: range) -> None:
         profiles = ("wiggum", "ralph", "simmer")
         runs = [(profiles[n % 3], task_with(marker_made(n, course=n))) for n in numbers]
         self.app.manage("shell", "-v0", "--no-imports", "-c", LAUNCH % (runs, ROUNDS))
 
-    def run(self, seconds: float, runs: int, workers: int) -> None:
-        """Creates the runs in batches over the first half of the time, and injects failures throughout."""
+    def launch_experiment(self, tasks: int) -> None:
+        numbers = range(FIRST_TASK, FIRST_TASK + tasks)
+        texts = [task_with(marker_made(n, course=n)) for n in numbers]
+        self.app.manage("shell", "-v0", "--no-imports", "-c", LAUNCH_EXPERIMENT % (texts, ROUNDS))
+
+    def run(self, seconds: float, runs: int, workers: int, tasks: int) -> None:
+        """Creates the runs in batches over the first half of the time, and injects failures throughout.
+
+        An experiment with so many tasks is under way beside them.
+        """
+        if tasks:
+            self.launch_experiment(tasks)
         began = time.monotonic()
         edges = [runs * part // BATCHES for part in range(BATCHES + 1)]
         batches = [range(low, high) for low, high in pairwise(edges) if high > low]
@@ -150,7 +183,10 @@ class Chaos:
         try:
             wait_for(ended, SETTLE_SECONDS, every=0.5)
         except TimeoutError:
-            print(f"{self.unfinished()} runs have not ended after {SETTLE_SECONDS:.0f} s", file=sys.stderr)
+            print(
+                f"{self.unfinished()} runs or experiments have not ended after {SETTLE_SECONDS:.0f} s",
+                file=sys.stderr,
+            )
         return time.monotonic() - began
 
 
@@ -201,15 +237,16 @@ def run_chaos(size: str, options: argparse.Namespace) -> tuple[list[str], dict[s
     timing = {"latency": options.latency, "chunk_delay": options.latency / 8}
     with LoopbackServer(replies, **timing) as server, chaos(size, options, server) as instance:
         server.faults = faults(instance.rng)
-        instance.run(options.seconds, options.runs, options.workers)
+        instance.run(options.seconds, options.runs, options.workers, options.tasks)
         server.faults = []
         instance.lose_messages()
         settled = instance.wait_for_end(options.workers)
         report = json.loads(instance.app.manage("shell", "-v0", "--no-imports", "-c", REPORT))
         seen = len(server.chats)
     problems = [*report.pop("problems"), *mixed_up]
-    if sum(report["endings"].values()) != options.runs:
-        problems.append(f"of {options.runs} runs, {sum(report['endings'].values())} ended")
+    expected = options.runs + options.tasks * CONFIGURATIONS
+    if sum(report["endings"].values()) != expected:
+        problems.append(f"of {expected} runs, {sum(report['endings'].values())} ended")
     stored = report["calls"]
     figures = {**instance.done, **report, "calls lost and repeated": seen - stored}
     return problems, {**figures, "seconds until all runs had ended": round(settled, 1)}
@@ -219,6 +256,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--tasks", type=int, default=10, help="of an experiment with two configurations")
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--threads", type=int, default=16)
     parser.add_argument("--latency", type=float, default=0.6, help="of the model server, in seconds")
@@ -229,7 +267,8 @@ def main() -> None:
     failed = False
     for size in options.size:
         problems, figures = run_chaos(size, options)
-        print(f"\n{size}: {options.runs} runs, {options.workers} workers, seed {options.seed}")
+        what = f"{options.runs} runs, an experiment of {options.tasks} tasks"
+        print(f"\n{size}: {what}, {options.workers} workers, seed {options.seed}")
         print("| what | how often |\n|---|---:|")
         for name, value in figures.items():
             print(f"| {name} | {value} |")

@@ -11,6 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from benchmarks.grids import grid_problems
 from refinement.engine.metrics import run_metrics
 from refinement.engine.steps import next_step
 from refinement.engine.types import (
@@ -37,6 +38,7 @@ def report() -> None:
     """Prints all problems and a summary of the runs as JSON."""
     runs = list(Run.objects.order_by("pk"))
     problems = [f"run {run.pk}: {problem}" for run in runs for problem in problems_of(run)]
+    problems += grid_problems()
     endings = Counter(f"{run.outcome} {run.stop_reason}" for run in runs if run.is_finished)
     errors = Counter(run.why for run in runs if run.outcome == "ERROR")
     summary = {

@@ -14,7 +14,20 @@ from tests.house.processes import ROOT, environment
 def test_every_run_ends_as_the_engine_says(size: str, data_dir: Path) -> None:
     if reason := missing(size):
         pytest.skip(reason)
-    options = ["--seconds", "15", "--runs", "8", "--workers", "2", "--latency", "0.2", "--size", size]
+    options = [
+        "--seconds",
+        "15",
+        "--runs",
+        "5",
+        "--tasks",
+        "2",
+        "--workers",
+        "2",
+        "--latency",
+        "0.2",
+        "--size",
+        size,
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.chaos", *options],
         cwd=ROOT,

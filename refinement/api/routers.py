@@ -23,6 +23,8 @@ from refinement.api.runs import exports as run_exports
 from refinement.api.runs import imports, runs, saved_views, shares, sources
 from refinement.api.runs import models as launch
 from refinement.api.runs import rounds as run_rounds
+from refinement.api.suites import files as suite_files
+from refinement.api.suites import suites
 
 PROJECT = "/projects/{slug}"
 ROUTERS: list[tuple[str, Router]] = [
@@ -46,6 +48,8 @@ ROUTERS: list[tuple[str, Router]] = [
     (PROJECT, rubrics.router),
     (PROJECT, rubric_files.router),
     (PROJECT, rubric_previews.router),
+    (PROJECT, suites.router),
+    (PROJECT, suite_files.router),
     (PROJECT, bench.router),
     (PROJECT, bench_compare.router),
     (PROJECT, reviews.router),

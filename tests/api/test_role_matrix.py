@@ -215,6 +215,22 @@ RULES: dict[str, Rule] = {
     "bench_cancelled": Rule("editor"),
     "bench_scored": Rule("editor", body={"scores": {"depth": "7"}}),
     "trial_call_list": Rule("viewer"),
+    # --- suites
+    "suite_list": Rule("viewer"),
+    "suite_new": Rule("editor", body={"name": "Ours", "tasks": [{"task": "Say it."}]}),
+    "suite_read": Rule("viewer"),
+    "suite_save": Rule("editor", body={"tasks": []}, headers={"If_Match": '"x"'}),
+    "suite_version_list": Rule("viewer"),
+    "suite_version_read": Rule("viewer"),
+    "suite_task_list": Rule("viewer"),
+    "suite_task_read": Rule("viewer"),
+    "suite_runs_added": Rule("editor", body={"runs": [1]}),
+    "suite_restored": Rule("editor", body={"version": 1}, headers={"If_Match": '"x"'}),
+    "suite_archived": Rule("editor"),
+    "suite_unarchived": Rule("editor"),
+    "suite_file_new": Rule("editor"),
+    "suite_file_import": Rule("editor", headers={"If_Match": '"x"'}),
+    "suite_export": Rule("viewer", values={"form": lambda project: "yaml"}),
     # --- results of experiments
     "experiment_results": Rule("viewer"),
     "experiment_cell": Rule("viewer", query={"task": "none", "configuration": "1"}, told=404),
@@ -262,6 +278,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "notice": lambda project: 1,
     "experiment": lambda project: experiment_in(project).pk,
     "suite": lambda project: suite_in(project).slug,
+    "key": lambda project: suite_in(project).versions.first().tasks.first().key,
 }
 
 

@@ -47,7 +47,13 @@ def tasks_after(
 
 @transaction.atomic
 def suite_import(
-    *, project: Project, read: FileRead, name: str = "", user: User | None = None
+    *,
+    project: Project,
+    read: FileRead,
+    name: str = "",
+    slug: str = "",
+    note: str = "",
+    user: User | None = None,
 ) -> SuiteVersion:
     """Create a suite from a file. Raises ValidationError."""
     suite = replace(read.suite, name=name or read.suite.name)
@@ -56,8 +62,9 @@ def suite_import(
         name=suite.name,
         description=suite.description,
         tasks=suite.tasks,
+        slug=slug,
         user=user,
-        note=IMPORTED,
+        note=note or IMPORTED,
     )
 
 
@@ -69,12 +76,15 @@ def version_import(
     read: FileRead,
     edited_from: int,
     user: User | None = None,
+    note: str = "",
 ) -> SuiteVersion | None:
     """Save an import as the suite's next version; None if nothing changes.
 
     A suite's YAML also sets the name and description. Raises NewerVersion, ValidationError.
     """
-    version = version_save(suite=suite, tasks=tasks, edited_from=edited_from, user=user, note=IMPORTED)
+    version = version_save(
+        suite=suite, tasks=tasks, edited_from=edited_from, user=user, note=note or IMPORTED
+    )
     if read.kind == "yaml":
         suite_rename(suite=suite, name=read.suite.name, description=read.suite.description, user=user)
     return version

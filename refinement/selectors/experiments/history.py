@@ -29,7 +29,7 @@ def suite_history(suite: Suite, *, by: LineBy = "models", blind: Collection[int]
     rows = Configuration.objects.filter(experiment__in=experiments).select_related(*RELATED)
     points = [
         point(experiments[row.experiment_id], row, figures[row.pk], by)
-        for row in rows.order_by("experiment", "position")
+        for row in rows.order_by("experiment_id", "position")
         if row.pk in figures
     ]
     return {"suite": suite.slug, "by": by, "points": points, "lines": lines(points)}

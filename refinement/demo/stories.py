@@ -279,12 +279,13 @@ class StoryBuilder:
                 criterion.key,
                 on_scale(rubric, share + rng.uniform(-spread, spread)),
                 steady.choice(texts.REASONINGS),
-                steady.choice(texts.DIRECTIONS).format(*words),
+                texts.DIRECTIONS[place % len(texts.DIRECTIONS)].format(*words),
             )
-            for criterion in rubric.criteria
+            for place, criterion in enumerate(rubric.criteria)
         )
         count = 3 if self.repeats else max(0, 4 - number)
-        issues = tuple(issue.format(*words) for issue in steady.sample(texts.ISSUES, count))
+        chosen = steady.sample(texts.ISSUES, count)
+        issues = tuple(steady.choice(wordings).format(*words) for wordings in chosen)
         return Verdict(scores, issues, steady.choice(texts.DIRECTIONS).format(*words))
 
     @property

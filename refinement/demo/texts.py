@@ -79,15 +79,48 @@ HEADINGS = (
     "Checking",
 )
 INVENTED_CODE = "```python\nclient = {1}.lower()\ngateway.configure_everything_now(client)\n```"
+# What judges criticise, each in some of the words that they use for it.
 ISSUES = (
-    "The port of the admin endpoint is missing.",
-    "It does not say what happens when {1} is empty.",
-    "“Should be fine for most loads” is not supported by the material.",
-    "The order of the two restart steps is left open.",
-    "There is no example of a real setting.",
-    "Rolling back is promised in the introduction and never explained.",
-    "The reader learns what the {0} is only in the third paragraph.",
-    "No figure says how long the restore takes.",
+    (
+        "The port of the admin endpoint is missing.",
+        "The admin endpoint's port is not given, so the check cannot be run.",
+        "Which port the admin endpoint of the {0} listens on is missing.",
+    ),
+    (
+        "It does not say what happens when {1} is empty.",
+        "What an empty {1} does is left out.",
+        "The text does not say what happens if {1} is empty or not set.",
+    ),
+    (
+        "“Should be fine for most loads” is not supported by the material.",
+        "The claim that {0} handles most loads is not supported by any source.",
+        "No source in the material supports the claim about loads.",
+    ),
+    (
+        "The order of the two restart steps is left open.",
+        "It is not clear in which order the restart steps are done.",
+        "The two restart steps have no order: which one comes first?",
+    ),
+    (
+        "There is no example of a real setting.",
+        "A real example of {1} is missing; the text only describes the setting.",
+        "No example shows a real setting, such as a value of {1}.",
+    ),
+    (
+        "Rolling back is promised in the introduction and never explained.",
+        "The introduction promises how to roll back, but no section explains it.",
+        "Rolling back the {0} is never explained.",
+    ),
+    (
+        "The reader learns what the {0} is only in the third paragraph.",
+        "What the {0} is comes too late, in the third paragraph.",
+        "The purpose of the {0} should come first; the reader learns it in paragraph three.",
+    ),
+    (
+        "No figure says how long the restore takes.",
+        "How long a restore takes is not said: there is no figure for it.",
+        "The time that the restore takes has no figure.",
+    ),
 )
 DIRECTIONS = (
     "Show the rollback: name the previous image tag and the command that restores it.",

@@ -576,7 +576,7 @@ class Migration(migrations.Migration):
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='failure_issues', to='refinement.run')),
             ],
             options={
-                'ordering': ['-run', 'round_number', 'kind', 'position'],
+                'ordering': ['-run_id', 'round_number', 'kind', 'position'],
                 'indexes': [models.Index(fields=['category', '-run', 'round_number'], name='failure_issue_category'), models.Index(condition=models.Q(('category__isnull', True)), fields=['project', '-run'], name='failure_issue_unplaced')],
                 'constraints': [models.UniqueConstraint(fields=('run', 'round_number', 'kind', 'position'), name='failure_issue_unique'), models.CheckConstraint(condition=models.Q(('kind__in', ['issue', 'improvement'])), name='failure_issue_kind_known')],
             },

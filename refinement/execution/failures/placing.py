@@ -30,7 +30,7 @@ class Placed(NamedTuple):
 def place_issues(project_id: int, new: int) -> Placed:
     """Places the newest issues without a category; `new` of them were read just now."""
     free = FailureIssue.objects.filter(project=project_id, category__isnull=True, by_hand=False)
-    newest = free.order_by("-run", "round_number", "kind", "position")
+    newest = free.order_by("-run_id", "round_number", "kind", "position")
     rows = list(newest.only("criterion", "guessed", "run", "excerpt")[: min(MOST_PLACED, new + MOST_RETRIED)])
     if not rows:
         return Placed(0, 0)

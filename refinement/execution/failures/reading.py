@@ -90,7 +90,7 @@ def read_batch(project_id: int) -> int:
 
 def judged_rounds(numbers: Sequence[int]) -> defaultdict[int, list[Judged]]:
     """The judged rounds of these runs with their verdicts, in order."""
-    rounds = Round.objects.filter(run__in=numbers, judged_at__isnull=False).order_by("run", "number")
+    rounds = Round.objects.filter(run__in=numbers, judged_at__isnull=False).order_by("run_id", "number")
     rows = list(
         rounds.annotate(about=KeyTransform("from_round", "feedback")).values_list(
             "pk", "run", "number", "about"

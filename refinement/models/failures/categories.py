@@ -88,7 +88,7 @@ class FailureIssue(models.Model):
     excerpt = models.CharField(max_length=EXCERPT_CHARS)
 
     class Meta:
-        ordering: ClassVar = ["-run", "round_number", "kind", "position"]
+        ordering: ClassVar = ["-run_id", "round_number", "kind", "position"]
         indexes: ClassVar = [
             models.Index(fields=["category", "-run", "round_number"], name="failure_issue_category"),
             models.Index(

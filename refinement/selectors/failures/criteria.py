@@ -117,7 +117,7 @@ def criteria_figures(window: Window) -> tuple[list[CriterionFigures], int]:
 def scored_rounds(window: Window) -> dict[int, list[ScoredRound]]:
     """The judged rounds of each run, with scores from 0 to 10. One query."""
     versions = {run.pk: run.version for run in window.runs}
-    rows = Round.objects.filter(run__in=window.numbers, judged_at__isnull=False).order_by("run", "number")
+    rows = Round.objects.filter(run__in=window.numbers, judged_at__isnull=False).order_by("run_id", "number")
     found: dict[int, list[ScoredRound]] = defaultdict(list)
     for run, number, base, scores in rows.values_list("run", "number", "base_round", "scores"):
         if scores:

@@ -67,7 +67,7 @@ def issue_page(
 ) -> tuple[list[IssueRow], bool]:
     """A page of issues, and whether there are more. Two queries."""
     start = (page - 1) * size
-    ordered = rows.order_by("-run", "round_number", "kind", "position")
+    ordered = rows.order_by("-run_id", "round_number", "kind", "position")
     found = list(ordered.select_related("run")[start : start + size + 1].only(*SHOWN))
     return issue_rows(found[:size]), len(found) > size
 
@@ -110,7 +110,7 @@ def fate_of(row: FailureIssue, raised: set[tuple[int, int, int | None]]) -> str:
 
 def examples_of(project: Project, category: FailureCategory | None, window: Window) -> list[IssueRow]:
     """Typical issues of the category in the window, each from another run and in other words."""
-    rows = issues_in(project, category).filter(run__in=window.numbers).order_by("-closeness", "-run")
+    rows = issues_in(project, category).filter(run__in=window.numbers).order_by("-closeness", "-run_id")
     chosen: dict[str, FailureIssue] = {}
     runs: set[int] = set()
     for row in rows.select_related("run").only(*SHOWN)[: 20 * EXAMPLES]:

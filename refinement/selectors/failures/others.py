@@ -77,7 +77,7 @@ def check_figures(window: Window) -> list[CheckFigures]:
     runs = {run.pk: run for run in window.runs}
     found: dict[str, CheckFigures] = {}
     rounds: dict[int, dict[int, dict[str, bool]]] = defaultdict(lambda: defaultdict(dict))
-    rows = CheckResult.objects.filter(round__run__in=window.numbers).order_by("round__run", "round__number")
+    rows = CheckResult.objects.filter(round__run__in=window.numbers).order_by("round__run_id", "round__number")
     fields = ("round__run", "round__number", "key", "passed", "severity", "suggestion")
     for run, number, key, passed, severity, suggestion in rows.values_list(*fields):
         rounds[run][number][key] = passed
@@ -104,7 +104,7 @@ def check_figures(window: Window) -> list[CheckFigures]:
 def invented_names(window: Window) -> list[InventedName]:
     """The names that were penalised, the most frequent first. One query."""
     runs = {run.pk: run for run in window.runs if run.penalty_rounds}
-    rows = Round.objects.filter(run__in=runs, judged_at__isnull=False).order_by("run", "number")
+    rows = Round.objects.filter(run__in=runs, judged_at__isnull=False).order_by("run_id", "number")
     found: dict[str, InventedName] = {}
     for pk, penalties in rows.values_list("run", "penalties"):
         for penalty in penalties:

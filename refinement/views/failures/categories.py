@@ -63,6 +63,7 @@ def shown_category(
         "merged": merged_of(row) if row else [],
         "page": page,
         "first": (page - 1) * PAGE_SIZE + 1,
+        "last": (page - 1) * PAGE_SIZE + len(issues),
         "previous": page - 1 if page > 1 else 0,
         "following": page + 1 if more else 0,
         "can_edit": request.membership.can_edit,

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from refinement.evals.asserting import Asserted, read_assert
+from refinement.evals.asserting import TYPES, Asserted, read_assert
+from refinement.evals.dialects.assertions import AssertionReader, Scope
+from refinement.evals.dialects.kinds import UNDERSTOOD, UNKNOWN, kind_of, refusal_of
 from refinement.evals.dialects.log import Log
 from refinement.evals.dialects.providers import OWN
+from refinement.evals.dialects.reader import Reader
 from refinement.evals.filling import (
     Unreadable,
     Value,
@@ -17,12 +20,12 @@ from refinement.evals.filling import (
     label_of,
     read_vars,
 )
-from refinement.evals.preparing import MARK
+from refinement.evals.preparing import MARK, Prepared, prepared
 from refinement.evals.prompting import Prompt, read_input, read_prompts
 from refinement.evals.targets import read_providers, read_targets
-from refinement.evals.types import BadEval, Case, EvalFile, Loop, Rule, Target
+from refinement.evals.types import BadEval, Case, Dialect, EvalFile, Loop, Rule, Target
 from refinement.interchange.imports.fields import Missing, brief
-from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node
+from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 from refinement.judging.templating import check_template
 
 NAME_CHARS = 100
@@ -244,13 +247,47 @@ class Reading:
         threshold: Decimal | None,
     ) -> Case:
         fill = filler(chosen)
-        asserted = Asserted(self.notes, fill, self.folder)
-        for place, entry in enumerate(asserts, 1):
-            read_assert(asserted, entry, f"assert, entry {place}")
         text = fill(self.notes, prompt.line, prompt.text).strip()
+        shared = self.shared([entry for entry in asserts if is_shared(entry)], chosen, text)
+        asserted = Asserted(self.notes, fill, self.folder, types=dict(shared.types))
+        for place, entry in enumerate(asserts, 1):
+            if not is_shared(entry):
+                read_assert(asserted, entry, f"assert, entry {place}")
         if not text:
             self.notes.add(prompt.line, f"The prompt of {brief(name)} is empty.")
         checks, criteria = tuple(asserted.checks), tuple(asserted.criteria)
         held = [Rule((check.key,)) for check in checks if check.key not in asserted.hints]
         rules = (*held, *(Rule((criterion.key,), MARK) for criterion in criteria))
-        return Case(name, line, text, checks, criteria, threshold, asserted.types, rules)
+        return Case(
+            name=name,
+            line=line,
+            prompt=text,
+            checks=(*checks, *shared.checks),
+            criteria=(*criteria, *shared.criteria),
+            threshold=threshold,
+            types=asserted.types,
+            rules=(*rules, *shared.rules),
+            metrics=shared.metrics,
+            sets=shared.sets,
+            variables=dict(chosen),
+        )
+
+    def shared(self, entries: list[Node], chosen: dict[str, Value], prompt: str) -> Prepared:
+        """The assertions of types that all dialects share, such as contains-any or javascript."""
+        if not entries:
+            return Prepared()
+        reader = Reader(self.notes, self.notes.path, Dialect.WIGGUM)
+        read = AssertionReader(reader, Scope(values=chosen)).read(entries)
+        made = prepared(read, self.folder, prompt=prompt, variables=chosen)
+        for problem in made.problems:
+            self.notes.add(problem.line, problem.message)
+        return made
+
+
+def is_shared(entry: Node) -> bool:
+    """Whether this is an assertion of a type that Wiggum's own format takes from the others."""
+    kind = entry.values.get("type") if isinstance(entry, Fields) else None
+    if not isinstance(kind, Scalar) or kind.text in TYPES:
+        return False
+    name, _ = kind_of(kind.text)
+    return name in UNDERSTOOD or refusal_of(name) != UNKNOWN

@@ -37,6 +37,7 @@ UNDERSTOOD = (
     "execution-metrics", "token-usage", "gleu", "meteor", SET,
 )  # fmt: skip
 
+UNKNOWN = "it is not known."
 TOOLS = "it looks at tool calls. Wiggum sees only the answer."
 TRACES = "it looks at traces. Wiggum sees only the answer."
 SERVICE = "it needs an online service."
@@ -125,4 +126,4 @@ def refusal_of(kind: str) -> str:
         return ""
     if kind in REFUSED:
         return REFUSED[kind]
-    return next((reason for start, reason in FAMILIES.items() if kind.startswith(start)), "it is not known.")
+    return next((reason for start, reason in FAMILIES.items() if kind.startswith(start)), UNKNOWN)

@@ -5,6 +5,8 @@ import re
 import pytest
 
 from refinement.evals import asserting, native, reading, targets
+from refinement.evals import kinds as running
+from refinement.evals.dialects import contexts, kinds, table
 from refinement.evals.planning import Planner
 from refinement.evals.results import AssertResult, Ralph, Result
 from refinement.evals.types import BadEval
@@ -20,7 +22,7 @@ def blocks(language):
 
 
 SUITES = [block for block in blocks("yaml") if "tests:" in block]
-(TARGETS,) = [block for block in blocks("yaml") if "tests:" not in block]
+MAPPED, TARGETS = [block for block in blocks("yaml") if "tests:" not in block]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,26 @@ def test_every_option_is_named():
     named = [option for entry in eval_command.params for option in (*entry.opts, *entry.secondary_opts)]
     options = {option for option in named if option.startswith("-")}
     assert options == set(re.findall(r"(?<=`)--?[a-z][\w-]*(?= \w|`)", section))
+
+
+def test_the_tables_of_what_is_understood_are_up_to_date():
+    assert table.document(TEXT) == TEXT, "run python -m refinement.evals.dialects.table"
+
+
+def test_every_type_in_the_tables_can_be_run():
+    translated = {*contexts.WORDS, "field-accuracy", "execution-metrics", kinds.SET}
+    runnable = {*running.KINDS, *running.MODEL_GRADED}
+    assert set(kinds.UNDERSTOOD) - translated <= runnable
+    assert runnable - set(kinds.UNDERSTOOD) == {"model-graded-factuality"}  # read as factuality
+
+
+def test_the_mapping_of_providers_is_right(tmp_path):
+    (tmp_path / "targets.yaml").write_text(MAPPED)
+    assert set(targets.provider_names(tmp_path / "targets.yaml")) == {
+        "openai",
+        "openai:gpt-4o",
+        "anthropic:*",
+    }
 
 
 @pytest.mark.parametrize("suite", SUITES)

@@ -33,8 +33,8 @@ UNDERSTOOD = (
     "contains-json", "json-schema", "length", "word-count", "levenshtein", "rouge-n", "bleu", "similar",
     *CODE_KINDS, SCRIPT, "latency", "cost", RUBRIC, "factuality", "model-graded-closedqa", "answer-relevance",
     "g-eval", "context-faithfulness", "context-recall", "context-relevance", "is-refusal", "is-xml",
-    "contains-xml", "is-html", "contains-html", "is-sql", "contains-sql", "field-accuracy",
-    "execution-metrics", "token-usage", "gleu", "meteor", SET,
+    "contains-xml", "is-html", "contains-html", "field-accuracy", "execution-metrics", "token-usage", "gleu",
+    "finish-reason", SET,
 )  # fmt: skip
 
 UNKNOWN = "it is not known."
@@ -59,7 +59,9 @@ REFUSED: Mapping[str, str] = {
     "tool-call-f1": TOOLS,
     "skill-used": TOOLS,
     "skill-trigger": TOOLS,
-    "finish-reason": "it looks at the provider's response. Wiggum sees only the answer.",
+    "is-sql": "there is no SQL parser. Use javascript or a script.",
+    "contains-sql": "there is no SQL parser. Use javascript or a script.",
+    "meteor": "it needs a dictionary of synonyms. Use similar or rouge-n.",
     "conversation-relevance": "it needs a recorded conversation. Use llm-rubric.",
     "agent-rubric": "its judge is an agent with tools. Use llm-rubric.",
     "agent-judge": "its judge is an agent with tools. Use llm-rubric.",

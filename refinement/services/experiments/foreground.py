@@ -108,7 +108,7 @@ class ForegroundExperiment:
         cells = ExperimentRun.objects.filter(
             experiment=self.experiment_id, replaced=False, state=CellState.RUNNING
         )
-        return [cell.run_id for cell in cells.select_related("run") if cell.run and cell.run.is_asking]
+        return [cell.run.pk for cell in cells.select_related("run") if cell.run and cell.run.is_asking]
 
     def carried_out_elsewhere(self) -> bool:
         going = Run.objects.filter(experiment=self.experiment_id, lease_until__gt=timezone.now())

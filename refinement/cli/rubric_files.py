@@ -29,12 +29,12 @@ def stamped(text: str, stamp: Stamp) -> str:
     return f"# wiggum: {stamp.slug}@{stamp.version}\n{STAMP.sub('', text)}"
 
 
-def slug_for(path: Path) -> str:
+def slug_for(path: Path, option: str = "--rubric") -> str:
     slug = re.sub(r"[^a-z0-9_]+", "-", path.name.lower().removesuffix(".yaml").removesuffix(".yml")).strip(
         "-"
     )
     if not SLUG.fullmatch(slug):
-        raise BadInput(f"the file name {path} is not usable as a slug; pass one with --rubric.")
+        raise BadInput(f"the file name {path} is not usable as a slug; pass one with {option}.")
     return slug
 
 
@@ -50,10 +50,10 @@ def problems_of(text: str) -> list[tuple[int, str]]:
     return []
 
 
-def file_read(path: Path) -> str:
+def file_read(path: Path, most: int = MAX_BYTES, what: str = "rubric") -> str:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise BadInput(f"{path} is larger than {MAX_BYTES:,} bytes, the limit for a rubric.")
+        if path.stat().st_size > most:
+            raise BadInput(f"{path} is larger than {most:,} bytes, the limit for a {what}.")
         return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"

@@ -14,6 +14,7 @@ INPUTS, EXPECTED = ("input", "input_messages"), ("expected_output", "expected_me
 CRITERIA = ("criteria", "expected_outcome", "outcome")
 TRACE_KEYS = ("tool_calls",)
 MOST_REPEATS = 1_000
+SIMULATED = "promptfoo:"  # its simulated users, which talk with the target
 NOT_COPIED = "It is not copied. Targets and scripts run in their own folders."
 NOT_RUN = "Setup commands and hooks are not run. Prepare the folder before the eval."
 CONTAINER = "containers are not supported. Run the target in a container of your own."
@@ -87,22 +88,6 @@ class AgentvFields:
         entries = value if isinstance(value, list) else [value] if value else []
         return tuple(text_of(entry) for entry in entries)
 
-    def targets(self, node: Fields, execution: Fields) -> tuple[str, ...]:
-        """The targets that a test names. The command line's come first."""
-        names: list[str] = []
-        line = node.line
-        for place, key in (
-            (execution, "target"), (execution, "targets"), (node, "provider"), (node, "providers"),
-        ):  # fmt: skip
-            value = data(place.values.get(key))
-            if value:
-                line = place.lines[key]
-                names += [text_of(entry) for entry in (value if isinstance(value, list) else [value])]
-        if names and self.reader.own_targets:
-            self.log.ignore(line, "the target of a test", "--target is used.")
-            return ()
-        return tuple(names)
-
     def repeat(self, node: Fields, execution: Fields, default: int) -> int:
         for place, key in ((node, "repeat"), (node, "runs"), (execution, "repeat"), (execution, "trials")):
             found = place.values.get(key)
@@ -152,6 +137,27 @@ class AgentvFields:
         if isinstance(place, Scalar) and not is_nothing(place):
             return (self.reader.folder / place.text).absolute()
         return None
+
+
+def targets_of(reader: Reader, node: Fields, execution: Fields) -> tuple[str, ...]:
+    """The targets that a test names. The command line's come first."""
+    names: list[str] = []
+    line = node.line
+    places = ((execution, "target"), (execution, "targets"), (node, "provider"), (node, "providers"))
+    for place, key in places:
+        value = data(place.values.get(key))
+        if not value:
+            continue
+        line = place.lines[key]
+        for entry in value if isinstance(value, list) else [value]:
+            name = text_of(entry.get("label") or entry.get("id") if isinstance(entry, dict) else entry)
+            if name.startswith(SIMULATED):
+                reader.log.add(line, f"{name} is not supported: it holds a conversation with the target.")
+            names.append(name)
+    if names and reader.own_targets:
+        reader.log.ignore(line, "the target of a test", "--target is used.")
+        return ()
+    return tuple(names)
 
 
 def is_file_part(value: object) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from refinement.evals.dialects.agentv_fields import AgentvFields
+from refinement.evals.dialects.agentv_fields import AgentvFields, targets_of
 from refinement.evals.dialects.assertions import AssertionReader, Scope
 from refinement.evals.dialects.defaults import Defaults, assert_nodes
 from refinement.evals.dialects.keys import AGENTV_EXECUTION, AGENTV_TEST, PROMPTFOO_OPTIONS, PROMPTFOO_TEST
@@ -199,7 +199,7 @@ class CaseReader:
             variables=dict(values),
             expected=expected,
             repeat=self.agentv.repeat(part.node, execution, self.defaults.repeat),
-            only=self.agentv.targets(part.node, execution),
+            only=targets_of(self.reader, part.node, execution) or self.defaults.targets,
             conversation_id=text_of(data(part.node.values.get("conversation_id"))),
             tags=self.agentv.tags(part.node),
             metadata=part.metadata,

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from refinement.evals.dialects.agentv_fields import targets_of
+from refinement.evals.dialects.keys import AGENTV_TEST, PROMPTFOO_TEST
+from refinement.evals.dialects.log import both, sort_keys
 from refinement.evals.dialects.numbers import share_of, whole_of
 from refinement.evals.dialects.reader import Reader, without_scheme
 from refinement.evals.dialects.variables import VariableReader, Variables
 from refinement.evals.sources.plain import data, text_of
-from refinement.evals.types import Message
+from refinement.evals.types import Dialect, Message
 from refinement.interchange.imports.fields import is_nothing
 from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 
@@ -29,6 +32,7 @@ class Defaults:
     messages: tuple[Message, ...] = ()  # before every test's own
     templates: Mapping[str, Node] = field(default_factory=dict)
     criteria: str = ""
+    targets: tuple[str, ...] = ()  # that tests without their own run with
 
 
 class DefaultsReader:
@@ -42,6 +46,9 @@ class DefaultsReader:
             (root.values[key] for key in ("defaultTest", "default_test") if key in root.values), None
         )
         record = self.record(given) if given is not None else Fields(root.line)
+        is_agentv = self.reader.dialect == Dialect.AGENTV
+        known = both(AGENTV_TEST, PROMPTFOO_TEST) if is_agentv else PROMPTFOO_TEST
+        sort_keys(self.log, record, "defaultTest", known)
         execution = root.values.get("execution")
         execution = execution if isinstance(execution, Fields) else Fields(root.line)
         variables = VariableReader(self.reader)
@@ -57,6 +64,7 @@ class DefaultsReader:
         )
         templates = root.values.get("assertionTemplates")
         return Defaults(
+            targets=self.targets(record),
             variables=variables.read(record.values.get("vars"), "defaultTest.vars").over(
                 variables.read(root.values.get("vars"), "vars")
             ),
@@ -88,6 +96,9 @@ class DefaultsReader:
             if isinstance(read, tuple):
                 self.log.add(node.line, f"defaultTest: {wanted} must consist of keys and values.")
         return Fields(node.line)
+
+    def targets(self, record: Fields) -> tuple[str, ...]:
+        return targets_of(self.reader, record, Fields(record.line))
 
     def repeat(self, root: Fields, execution: Fields) -> int:
         found = [root.values.get(key) for key in ("evaluateOptions", "evaluate_options")]

@@ -91,6 +91,16 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def both(first: Keys, second: Keys) -> Keys:
+    """The keys of both; what the first says comes first."""
+    return Keys(
+        first.understood | second.understood,
+        first.carried | second.carried,
+        {**(second.ignored or {}), **(first.ignored or {})},
+        {**(second.refused or {}), **(first.refused or {})},
+    )
+
+
 def sort_keys(log: Log, record: Fields, name: str, keys: Keys, kind: str = "") -> None:
     """Says what happens to each key that is not understood. A misspelt key is refused.
 

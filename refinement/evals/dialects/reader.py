@@ -123,6 +123,13 @@ def is_file(path: Path) -> bool:
         return False  # a name that no file can have
 
 
+def is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def upwards(folder: Path) -> list[Path]:
     """The folder's parents, up to the root of the repository."""
     found: list[Path] = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from refinement.evals.dialects.csv_tests import test_of_row
-from refinement.evals.dialects.reader import Reader, is_code, without_scheme
+from refinement.evals.dialects.reader import Reader, is_code, is_folder, without_scheme
 from refinement.evals.sources.csv_rows import csv_rows
 from refinement.evals.types import Dialect
 from refinement.interchange.imports.fields import Missing, brief, is_nothing
@@ -80,7 +80,7 @@ class TestFinder:
 
     def in_folder(self, wanted: str) -> list[Path]:
         """The tests in a folder: AgentV's case folders, or all files of tests."""
-        folder = next((place for place in self.reader.places(wanted) if place.is_dir()), None)
+        folder = next((place for place in self.reader.places(wanted) if is_folder(place)), None)
         if folder is None or self.reader.found(wanted):
             return []
         inside = sorted(folder.iterdir())

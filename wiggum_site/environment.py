@@ -58,9 +58,17 @@ def names(name: str, default: list[str]) -> list[str]:
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()] or default
 
 
+class ReadOnly:
+    """Whether reading the settings may create the data directory and the secret key. `doctor` may not."""
+
+    on = False
+
+
 def data_directory(default: Path) -> Path:
     """The instance's data directory. Creates it, and checks that it is writable."""
     path = Path(text("WIGGUM_DATA_DIR", str(default))).expanduser().absolute()
+    if ReadOnly.on and not path.exists():
+        return path
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         probe = path / f".write-test-{os.getpid()}"
@@ -95,6 +103,8 @@ def secret_key(directory: Path) -> str:
             raise BadSetting("SECRET_KEY", "shorter than 32 characters; unset it to generate one.")
         return from_environment
     file = directory / KEY_FILE
+    if ReadOnly.on and not file.exists():
+        return secrets.token_urlsafe(64)  # for this process only
     if not file.exists():
         _secret_key_create(file)
     key = file.read_text().strip()
@@ -243,7 +253,8 @@ def database(directory: Path, name: str = "DATABASE_URL") -> dict[str, object]:
 
 
 def sqlite(name: str, path: Path) -> dict[str, object]:
-    if path == Path() or path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+    there = ReadOnly.on or (path.parent.is_dir() and os.access(path.parent, os.W_OK))
+    if path == Path() or path.is_dir() or not there:
         raise BadSetting(name, f"cannot use a SQLite database at {str(path)!r}; its directory must exist.")
     return {
         "ENGINE": "wiggum_site.sqlite",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from refinement.cli.eval_sending import runs_send
-from refinement.cli.exits import BadInput, Exit
+from refinement.cli.exits import BadInput, Exit, NotThere
 from refinement.cli.instances.base import RunQuery
 from refinement.cli.options import json_option, project_option, server_options
 from refinement.cli.output import print_message
@@ -23,6 +23,7 @@ Examples:
   wiggum eval evals/ --ralph --max-iterations 5 --threshold 0.9 -j 8
   wiggum eval answers.eval.yaml --target ollama/qwen3:14b --target agent
   wiggum eval evals/ --ralph --out results --resume
+  wiggum eval evals/ --filter greet --badge eval.svg
   wiggum eval --check --target ollama/qwen3:14b promptfooconfig.yaml
 
 \b
@@ -33,8 +34,8 @@ With --server, cases still run on this machine, and their runs are then sent to 
 
 \b
 Exit status: 0 all cases passed, 1 a case failed, 2 wrong usage or an invalid file (nothing was run), 3 a
-target or the server cannot be reached, 4 the server refused a run, 130 interrupted (finished cases are kept;
-continue with --resume).
+target or the server cannot be reached, 4 a file, a model or a case was not found, or the server refused a
+run, 130 interrupted (finished cases are kept; continue with --resume).
 """
 DEFAULT_FOLDER = "wiggum-eval"
 
@@ -66,7 +67,12 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
     metavar="N",
     help="maximum attempts, if cases are retried (3)",
 )
-@click.option("--threshold", callback=share, metavar="X", help="the passing score, 0 to 1 (0.8)")
+@click.option(
+    "--threshold",
+    callback=share,
+    metavar="X",
+    help="the score that passes, 0 to 1 (default: every assertion must hold)",
+)
 @click.option(
     "--improvement-threshold",
     callback=share,
@@ -87,6 +93,16 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
     "--check", is_flag=True, help="read the files and report what would run, without running anything"
 )
 @click.option("--strict", is_flag=True, help="refuse files with something that Wiggum ignores")
+@click.option("--filter", "pattern", metavar="PATTERN", help="run only cases whose name matches this")
+@click.option(
+    "--rerun-failed", is_flag=True, help="keep the passed cases in --out, and run failed and new ones"
+)
+@click.option(
+    "--badge",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="write a badge: SVG, or JSON if the name ends in .json",
+)
 @click.option("--resume", is_flag=True, help="keep the finished cases in --out and run the rest")
 @click.option(
     "--out",
@@ -106,6 +122,7 @@ def eval_command(
     improvement_threshold: Decimal | None,
     feedback_template: Path | None,
     targets: tuple[str, ...],
+    pattern: str | None,
     check: bool,
     strict: bool,
     server: str | None,
@@ -116,7 +133,7 @@ def eval_command(
     """Run eval cases against models, and check the replies with their assertions."""
     from refinement.cli.eval_check import checked_files, ignored_lines
     from refinement.evals import reading
-    from refinement.evals.finding import eval_files
+    from refinement.evals.finding import MissingEval, eval_files
     from refinement.evals.planning import Planner
     from refinement.evals.types import BadEval, Loop
 
@@ -127,12 +144,28 @@ def eval_command(
             return checked_files(eval_files(paths), targets, strict=strict, as_json=options["as_json"])
         files = reading.read_evals(eval_files(paths), own_targets=bool(targets), strict=strict)
         jobs = Planner(targets, loop, ralph).jobs(files)
+        if pattern is not None:
+            jobs = selected(jobs, pattern)
         status = evaluated(jobs, server, token, project, options)
         for line in ignored_lines(files):
             print_message(line)
         return status
+    except MissingEval as bad:
+        raise NotThere("\n".join(bad.problems)) from None
     except BadEval as bad:
         raise BadInput("\n".join(bad.problems)) from None
+
+
+def selected(jobs: "list[Job]", pattern: str) -> "list[Job]":
+    from refinement.evals.choosing import chosen
+
+    try:
+        found = chosen(jobs, pattern)
+    except ValueError as error:
+        raise BadInput(f"--filter: {error}") from None
+    if not found:
+        raise NotThere(f"--filter: none of the {len(jobs):,} cases matches {pattern!r}.")
+    return found
 
 
 def evaluated(

@@ -11,21 +11,21 @@ import click
 from django.core.exceptions import ValidationError
 from django.db import connections
 
-from refinement.cli.exits import BadInput, Exit, Unavailable
+from refinement.cli.eval_targets import absence
+from refinement.cli.exits import BadInput, Exit
 from refinement.cli.output import print_json, print_message, shown
 from refinement.cli.terminal import StatusLine
-from refinement.evals.junit import junit_xml
+from refinement.engine.types import Outcome
+from refinement.evals.badge import badge
+from refinement.evals.junit import failures, junit_xml, name_of
 from refinement.evals.planning import Job
-from refinement.evals.results import Result, Results, passed_of, write_atomically
+from refinement.evals.results import FORMAT_VERSION, Result, Results, passed_of, write_atomically
 from refinement.evals.summary import summary_markdown
-from refinement.evals.types import Target
+from refinement.evals.trials import trials_of
 from refinement.execution.foreground import RunBusy
 from refinement.execution.step import StepResult
 from refinement.management.commands.refine import as_interrupt
 from refinement.models import Project, RubricVersion, Run
-from refinement.providers.base import ErrorKind, ProviderError
-from refinement.providers.registry import build
-from refinement.selectors.endpoints import NoSuchEndpoint, provider_for
 from refinement.selectors.runs.eval_results import eval_result
 from refinement.services.runs.eval_cases import (
     EvalRubrics,
@@ -35,7 +35,8 @@ from refinement.services.runs.eval_cases import (
     eval_run_found,
 )
 
-NOT_THERE = (ErrorKind.UNREACHABLE, ErrorKind.TIMEOUT, ErrorKind.MODEL_MISSING, ErrorKind.REFUSED)
+MOST_LINES = 5  # failed assertions of a case on the terminal
+LINE_CHARS = 300
 MARKS = {"PASS": ("✓", "green"), "FAIL": ("✗", "red")}
 
 
@@ -51,19 +52,26 @@ class Evaluation:
         resume: bool,
         out: Path,
         as_json: bool,
+        rerun_failed: bool = False,
+        badge: Path | None = None,
     ) -> None:
         self.project = project
         self.jobs = jobs
         self.at_once = jobs_at_once
         self.as_json = as_json
-        self.results = Results(out, resume=resume)
+        self.results = Results(out, resume=resume, rerun_failed=rerun_failed)
+        self.badge = badge
+        self.places = {job.key: place for place, job in enumerate(jobs, 1)}
         self.runs = Runs()
         self.line = StatusLine(sys.stderr)
 
     def carry_out(self) -> int:
         """Run every case without a result, and return the exit code."""
         waiting = [job for job in self.jobs if job.key not in self.results.finished]
-        refuse_absent(waiting)
+        refused = absence(waiting)
+        if refused is not None:
+            self.write([*self.found(), *(not_run(job, refused.message) for job in waiting)])
+            raise refused
         self.results.open()
         if len(waiting) < len(self.jobs):
             print_message(f"{len(self.jobs) - len(waiting)} of {len(self.jobs)} cases are already finished.")
@@ -160,32 +168,54 @@ class Evaluation:
         mark, colour = MARKS.get(result["outcome"], ("!", "yellow"))
         ralph = result["ralph"]
         scores = " → ".join(f"{score:.2f}" for score in ralph["scores"]) or "no score"
+        done = len(self.found_keys())
         summary = (
-            f"{result['case']} · {result['target']} · {scores} · {ralph['stop_reason'] or result['outcome']}"
+            f"{done}/{len(self.jobs)} {result['file']}:{result['line']} · {name_of(result)} · "
+            f"{result['target']} · {scores} · {ralph['stop_reason'] or result['outcome']}"
         )
         click.echo(f"{click.style(mark, fg=colour)} {shown(summary)}", err=True)
         if result["outcome"] not in MARKS:
             print_message(f"  {result['why']}")
-        self.line.show(f"{len(self.results.finished)} of {len(self.jobs)} cases")
+        elif not result["passed"]:
+            lines = failures(result)
+            for line in lines[:MOST_LINES]:
+                print_message(f"  {clipped(line)}")
+            if len(lines) > MOST_LINES:
+                print_message(f"  … and {len(lines) - MOST_LINES} more in summary.md")
+        self.line.show(f"{done} of {len(self.jobs)} cases")
 
     def say_waiting(self, result: StepResult) -> None:
         if result.error:
             self.line.clear()
             print_message(f"waiting to retry: {result.reason}")
 
+    def found_keys(self) -> list[str]:
+        return [job.key for job in self.jobs if job.key in self.results.finished]
+
     def found(self) -> list[Result]:
         """The results so far, in the order of the files."""
-        return [self.results.finished[job.key] for job in self.jobs if job.key in self.results.finished]
+        return [self.results.finished[key] for key in self.found_keys()]
 
     def write(self, found: Sequence[Result]) -> None:
         write_atomically(self.results.folder / "junit.xml", junit_xml(found))
         write_atomically(self.results.folder / "summary.md", summary_markdown(found))
+        if self.badge is not None:
+            try:
+                write_atomically(self.badge, badge(self.badge, passed_of(found), len(self.jobs)))
+            except OSError as error:
+                print_message(f"cannot write {self.badge}: {error.strerror}.")
 
     def ended(self, found: Sequence[Result], *, interrupted: bool) -> int:
         passed = passed_of(found)
         if self.as_json:
             print_json(
-                {"cases": len(self.jobs), "finished": len(found), "passed": passed, "results": list(found)}
+                {
+                    "cases": len(self.jobs),
+                    "finished": len(found),
+                    "passed": passed,
+                    "trials": trials_of(found),
+                    "results": list(found),
+                }
             )
         print_message(f"{passed} of {len(self.jobs)} cases passed; results are in {self.results.folder}.")
         if interrupted or len(found) < len(self.jobs):
@@ -196,20 +226,47 @@ class Evaluation:
         return Exit.OK if passed == len(found) else Exit.FAILED
 
 
-def refuse_absent(jobs: Sequence[Job]) -> None:
-    """Check every target and judge once, before any case runs. Raises BadInput, Unavailable."""
-    for target in {
-        (who.endpoint, who.model): who for job in jobs for who in (job.target, job.judge)
-    }.values():
-        try:
-            provider = build(target.spec, foreground=True) if target.spec else provider_for(target.endpoint)
-            provider.model_info(target.model)
-        except NoSuchEndpoint as error:
-            raise BadInput(f"target {target.name}: {error.message}") from None
-        except ProviderError as error:
-            if error.kind in NOT_THERE:
-                raise Unavailable(absent(target, error)) from None
+def clipped(line: str) -> str:
+    return line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…"
 
 
-def absent(target: Target, error: ProviderError) -> str:
-    return f"the target {target.name} cannot be reached; nothing was run. {error.message}"
+def not_run(job: Job, why: str) -> Result:
+    """A case that was not run, because its target is not there. Only for reports."""
+    return {
+        "wiggum_eval": FORMAT_VERSION,
+        "key": job.key,
+        "eval": job.file.name,
+        "file": str(job.file.path),
+        "line": job.case.line,
+        "case": job.case.name,
+        "trial": job.trial,
+        "trials": job.trials,
+        "target": job.target.name,
+        "model": job.target.model,
+        "run": None,
+        "passed": False,
+        "outcome": Outcome.ERROR.value,
+        "score": None,
+        "threshold": None,
+        "output": "",
+        "asserts": [],
+        "sets": [],
+        "metrics": {},
+        "issues": [],
+        "ralph": {
+            "iterations": 0,
+            "scores": [],
+            "stop_reason": "",
+            "improvement": None,
+            "passed_iteration": None,
+            "best_iteration": None,
+        },
+        "iterations": [],
+        "tags": list(job.case.tags),
+        "metadata": dict(job.case.metadata),
+        "tokens": 0,
+        "cost": None,
+        "seconds": 0.0,
+        "why": why,
+        "unreachable": True,
+    }

@@ -50,4 +50,4 @@ class Refused(CommandFailed):
 
 
 class NotThere(Refused):
-    """The server responded with 404."""
+    """A file, a model or something on the server does not exist."""

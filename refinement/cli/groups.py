@@ -1,6 +1,8 @@
 """Command groups that import commands on use, so that `wiggum --help` is fast."""
 
+import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -8,7 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from refinement.cli.exits import Exit
+from refinement.cli.exits import Exit, NotThere
 
 
 class LazyCommand(NamedTuple):
@@ -41,6 +43,28 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, entry.summary) for name, entry in self.commands_by_name.items()])
 
 
+KINDS = {
+    Exit.FAILED: "failed",
+    Exit.USAGE: "usage",
+    Exit.UNAVAILABLE: "unavailable",
+    Exit.REFUSED: "refused",
+}
+PLACE = re.compile(r"(?P<file>[^:\n]+):(?P<line>\d+): (?P<message>.+)", re.DOTALL)
+
+
+def wants_json(args: Sequence[str]) -> bool:
+    return "--json" in args
+
+
+def error_record(error: click.ClickException) -> dict[str, object]:
+    """The error as JSON. Messages that start with FILE:LINE are listed with their place."""
+    message = error.format_message()
+    places = [match.groupdict() for line in message.splitlines() if (match := PLACE.fullmatch(line))]
+    problems = [{**place, "line": int(place["line"])} for place in places]
+    kind = "not_found" if isinstance(error, NotThere) else KINDS.get(Exit(error.exit_code), "failed")
+    return {"error": {"code": error.exit_code, "kind": kind, "message": message, "problems": problems}}
+
+
 class RootGroup(LazyGroup):
     """The root command. Always exits with a documented code."""
 
@@ -55,13 +79,16 @@ class RootGroup(LazyGroup):
         def called() -> Any:
             return click.Group.main(self, args, prog_name, complete_var, standalone_mode=False, **extra)
 
-        return sys.exit(self._ended(called)) if standalone_mode else called()
+        given = sys.argv[1:] if args is None else args
+        return sys.exit(self._ended(called, given)) if standalone_mode else called()
 
-    def _ended(self, called: Callable[[], Any]) -> int:
+    def _ended(self, called: Callable[[], Any], args: Sequence[str]) -> int:
         try:
             code = called()
         except click.ClickException as error:
             error.show()
+            if wants_json(args):
+                click.echo(json.dumps(error_record(error), ensure_ascii=False, indent=2))
             return error.exit_code
         except (click.Abort, KeyboardInterrupt):
             click.echo("Interrupted.", err=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from refinement.cli.exits import Exit
+from refinement.cli.exits import Exit, NotThere
 from refinement.cli.instances.base import ImportAnswer, Instance
 from refinement.cli.options import on_instance
 from refinement.cli.output import print_json, print_message, shown
@@ -20,7 +20,8 @@ Examples:
   wiggum import --json runs.jsonl | jq '.runs[] | select(.state == "new") | .run'
 
 \b
-Exit status: 0 if every run is imported, now or before; 1 if one was refused; 2 if nothing could be read.
+Exit status: 0 if every run is imported, now or before; 1 if one was refused; 2 if nothing could be read; 4 if
+a file was not found.
 """
 LABELS = {"new": "imported", "here": "already imported", "refused": "refused"}
 
@@ -34,6 +35,9 @@ def import_command(instance: Instance, paths: tuple[Path, ...], dry_run: bool, a
 
     The same run is imported only once. Problems are listed by line. See docs/import.md for the formats.
     """
+    for path in paths:
+        if not path.exists():
+            raise NotThere(f"{path}: file not found.")
     with StatusLine(sys.stderr) as status:
         answer = instance.import_paths(paths, dry_run=dry_run, on_progress=status.show)
     if as_json:

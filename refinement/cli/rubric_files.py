@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from refinement.cli.exits import BadInput
+from refinement.cli.exits import BadInput, NotThere
 from refinement.interchange.rubrics.yaml import MAX_BYTES, BadFile, rubric_from_yaml
 
 STAMP = re.compile(r"\A# wiggum: ([-a-zA-Z0-9_]{1,80})@([1-9][0-9]{0,8})\n")
@@ -55,6 +55,8 @@ def file_read(path: Path, most: int = MAX_BYTES, what: str = "rubric") -> str:
         if path.stat().st_size > most:
             raise BadInput(f"{path} is larger than {most:,} bytes, the limit for a {what}.")
         return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        raise NotThere(f"{path}: file not found.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise BadInput(f"cannot read {path}: {reason}.") from None

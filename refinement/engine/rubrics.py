@@ -326,7 +326,7 @@ class Rubric:
         penalised = self.policy.penalties.criterion
         if penalised is not None and penalised not in {criterion.key for criterion in self.criteria}:
             raise ValueError(f"penalties apply to {penalised!r}, which is not a criterion")
-            _validate_gates(self)
+        _validate_gates(self)
         _validate_calibration(self)
 
 

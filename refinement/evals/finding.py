@@ -25,10 +25,15 @@ SKIPPED = ("node_modules", "__pycache__")
 MOST_FILES = 2_000
 
 
+class MissingEval(BadEval):
+    """A file or folder does not exist."""
+
+
 def eval_files(paths: Iterable[Path]) -> list[Path]:
     """The eval files at these paths, without duplicates. Raises BadEval with every path that has none."""
     files: dict[Path, Path] = {}
     problems: list[str] = []
+    missing = False
     for path in paths:
         inside = list(at(path))
         if path.is_dir() and not inside:
@@ -41,8 +46,9 @@ def eval_files(paths: Iterable[Path]) -> list[Path]:
                 files.setdefault(file.resolve(), file)
             else:
                 problems.append(f"{file}: file not found.")
+                missing = True
     if problems:
-        raise BadEval(problems)
+        raise (MissingEval if missing else BadEval)(problems)
     if len(files) > MOST_FILES:
         raise BadEval([f"There are {len(files):,} eval files; the limit is {MOST_FILES:,}."])
     return list(files.values())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from refinement.evals.results import Result
+from refinement.evals.results import AssertResult, Result
 
 OUTPUT_CHARS = 20_000
 # Not allowed in XML 1.0, even escaped.
@@ -38,7 +38,12 @@ def counts(results: Sequence[Result]) -> dict[str, str]:
 
 def case_of(result: Result) -> ET.Element:
     case = ET.Element(
-        "testcase", name=safe(result["case"]), classname=safe(result["file"]), time=f"{result['seconds']:.3f}"
+        "testcase",
+        name=safe(name_of(result)),
+        classname=safe(result["file"]),
+        file=safe(result["file"]),
+        line=str(result["line"]),
+        time=f"{result['seconds']:.3f}",
     )
     if not result["passed"]:
         kind = "failure" if result["outcome"] == "FAIL" else "error"
@@ -47,6 +52,12 @@ def case_of(result: Result) -> ET.Element:
         )
     ET.SubElement(case, "system-out").text = safe(result["output"][:OUTPUT_CHARS])
     return case
+
+
+def name_of(result: Result) -> str:
+    """The case's name, with the number of the trial if it is repeated."""
+    trials = result["trials"]
+    return f"{result['case']} [{result['trial']}/{trials}]" if trials > 1 else result["case"]
 
 
 def kind_of(result: Result) -> str:
@@ -58,8 +69,13 @@ def failures(result: Result) -> list[str]:
     failed = [entry for entry in result["asserts"] if entry["passed"] is False]
     order = ("error", "warning", "info")
     ordered = sorted(failed, key=lambda entry: order.index(entry["severity"]))
-    messages = [f"{entry['severity']}: {entry['id']}: {entry['message']}" for entry in ordered]
-    return [*messages, *(f"judge: {issue}" for issue in result["issues"])]
+    return [*map(failure_line, ordered), *(f"judge: {issue}" for issue in result["issues"])]
+
+
+def failure_line(entry: AssertResult) -> str:
+    """A failed assertion in one line: severity, name and reason."""
+    reason = entry["message"] or f"expected {entry['expected']}"
+    return f"{entry['severity']}: {entry['id']}: {reason}"
 
 
 def safe(text: str) -> str:

@@ -43,6 +43,13 @@ Converted = tuple[str, Mapping[str, object]]
 Reader = Callable[[Assertion, Context], Converted]
 
 
+def jsonable(value: object) -> object:
+    """What JSON has no form for: exact numbers as numbers, anything else as text."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return str(value)
+
+
 def plain(value: object) -> str:
     """A value as the text that the file means: numbers as written, data as JSON."""
     if isinstance(value, str):
@@ -51,7 +58,7 @@ def plain(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, Decimal):
         return f"{value:f}"
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False, default=jsonable)
 
 
 def text_of(assertion: Assertion) -> str:
@@ -233,7 +240,7 @@ def code(kind: str) -> Reader:
             data["config"] = assertion.parameters["config"]
         parameters: dict[str, object] = {
             "code": text_of(assertion),
-            "context": json.loads(json.dumps(data, default=plain)),
+            "context": json.loads(json.dumps(data, default=jsonable)),
         }
         for name in ("function", "file"):
             if assertion.parameters.get(name) and (name == "function" or kind == "python"):

@@ -57,7 +57,7 @@ real.write("\\x1e" + json.dumps(value, default=float) + "\\n")
 
 def python_grade(check: Check, ended: CommandResult) -> Finding:
     """The verdict that the wrapper printed. Raises Broken if the code failed."""
-    lines = [line for line in ended.out.splitlines() if line.startswith(MARK)]
+    lines = [line for line in ended.out.split("\n") if line.startswith(MARK)]
     if ended.too_long:
         raise Broken("the code printed too much.")
     if ended.code or not lines:

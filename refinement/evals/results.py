@@ -109,7 +109,7 @@ class Result(TypedDict):
 class Results:
     """The folder of one evaluation. Only one process writes to it at a time."""
 
-    def __init__(self, folder: Path, *, resume: bool) -> None:
+    def __init__(self, folder: Path, *, resume: bool, rerun_failed: bool = False) -> None:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -121,9 +121,13 @@ class Results:
             ) from None
         except OSError as error:
             raise BadEval([f"{folder}: cannot write to this folder ({error.strerror})."]) from None
-        previous = list(finished(folder / RESULTS)) if resume else []
-        self.finished: dict[str, Result] = {entry["key"]: entry for entry in previous}
-        self.begun: dict[str, int] = dict(begun(folder / JOURNAL)) if resume else {}
+        previous = list(finished(folder / RESULTS)) if resume or rerun_failed else []
+        failed = {entry["key"] for entry in previous if rerun_failed and not entry["passed"]}
+        self.finished: dict[str, Result] = {
+            entry["key"]: entry for entry in previous if entry["key"] not in failed
+        }
+        journal = begun(folder / JOURNAL) if resume or rerun_failed else ()
+        self.begun: dict[str, int] = {key: run for key, run in journal if key not in failed}
         self._writing = threading.Lock()
 
     def open(self) -> None:

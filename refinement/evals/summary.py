@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from refinement.evals.junit import failures
+from refinement.evals.junit import failures, name_of
 from refinement.evals.results import Result, passed_of
+from refinement.evals.trials import trials_of
 from refinement.interchange.imports.markdown_text import fenced, inline, table
 
 MOST_ROWS = 200
@@ -27,12 +28,34 @@ def parts(results: Sequence[Result]) -> Iterator[str]:
     yield f"**{passed} of {len(results)} {word} passed.** {account(results)}\n"
     # Failed cases first.
     ordered = sorted(results, key=lambda result: result["passed"])
+    yield from repeats(results)
     yield table(HEAD, [row(result) for result in ordered[:MOST_ROWS]])
     yield left_out(len(ordered) - MOST_ROWS, "cases")
     failed = [result for result in ordered if not result["passed"]]
     for result in failed[:MOST_FAILURES]:
         yield from failed_case(result)
     yield left_out(len(failed) - MOST_FAILURES, "failed cases")
+
+
+def repeats(results: Sequence[Result]) -> Iterator[str]:
+    """A table of the cases that were repeated."""
+    found = trials_of(results)
+    if not found:
+        return
+    yield "## Trials\n"
+    rows = [
+        (
+            inline(brief(entry["case"])),
+            inline(brief(entry["target"])),
+            f"{entry['passed']} of {entry['trials']}",
+            "–" if entry["mean"] is None else f"{entry['mean']:.2f}",
+            "–" if entry["spread"] is None else f"{entry['spread']:.2f}",
+        )
+        for entry in found[:MOST_ROWS]
+    ]
+    yield table(("case", "target", "passed", "mean", "spread"), rows)
+    yield left_out(len(found) - MOST_ROWS, "repeated cases")
+    yield "## Cases\n"
 
 
 def account(results: Sequence[Result]) -> str:
@@ -46,7 +69,7 @@ def row(result: Result) -> tuple[str, ...]:
     scores = " → ".join(f"{score:.2f}" for score in ralph["scores"])
     return (
         SIGNS.get(result["outcome"], "⚠️"),
-        inline(brief(f"{result['eval']}: {result['case']}")),
+        inline(brief(f"{result['eval']}: {name_of(result)}")),
         inline(brief(result["target"])),
         scores or "–",
         str(ralph["iterations"]),
@@ -56,7 +79,7 @@ def row(result: Result) -> tuple[str, ...]:
 
 
 def failed_case(result: Result) -> Iterator[str]:
-    yield f"## {inline(brief(result['case']))}\n"
+    yield f"## {inline(brief(name_of(result)))}\n"
     yield f"{inline(brief(result['why']))}\n"
     reasons = failures(result)
     yield "".join(f"- {inline(brief(reason))}\n" for reason in reasons[:MOST_REASONS])

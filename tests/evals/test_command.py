@@ -85,7 +85,7 @@ def test_what_cannot_be_run_is_said_before_anything_runs(evals, ollama_server):
     assert away.returncode == 3
     assert "the target served cannot be reached; nothing was run." in away.stderr
     missing = evals("good.eval.yaml", "--target", "nowhere/model")
-    assert missing.returncode == 2
+    assert missing.returncode == 4
     assert "there is no model server named 'nowhere'" in missing.stderr
     assert runs_in(evals) == []
     assert ollama_server.chats == []

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
+from django.conf import settings
 from django.db import DatabaseError, connection, connections
 from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
@@ -18,9 +20,21 @@ def connecting_limit() -> None:
     """Limit the connection time, for servers behind a firewall that drops packets."""
     if connection.vendor == "postgresql":
         connections.settings["default"].setdefault("OPTIONS", {})["connect_timeout"] = CONNECT_SECONDS
+    elif missing_file():
+        connection.settings_dict["NAME"] = ":memory:"  # connecting would create the file
+
+
+def missing_file() -> Path | None:
+    """The SQLite file, if it does not exist."""
+    if connection.vendor != "sqlite":
+        return None
+    path = Path(str(settings.DATABASES["default"]["NAME"]).split("?")[0].removeprefix("file:"))
+    return None if path.exists() or ":memory:" in str(path) else path
 
 
 def database() -> Finding:
+    if path := missing_file():
+        return fail("database", f"{path} does not exist yet", "Run wiggum migrate, or wiggum up.")
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")

@@ -1,13 +1,16 @@
 """Checks of the settings."""
 
+import os
 import stat
 
 from refinement.cli.doctor.findings import Finding, fail, ok, warn
 from refinement.cli.instances.django import django_ready
+from wiggum_site.environment import ReadOnly
 
 
 def settings_read() -> Finding:
     """Load the settings, which most other checks need."""
+    ReadOnly.on = True
     try:
         django_ready()
     except SystemExit as bad:
@@ -26,6 +29,8 @@ def secret_key() -> Finding:
     from django.conf import settings
 
     file = settings.DATA_DIR / "secret_key"
+    if not file.exists() and not os.environ.get("SECRET_KEY", "").strip():
+        return ok("secret key", "not created yet; wiggum up creates it")
     if not file.exists() or file.read_text().strip() != settings.SECRET_KEY:
         return ok("secret key", "set in the environment")
     if stat.S_IMODE(file.stat().st_mode) & 0o077:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from refinement.cli.exits import BadInput
+from refinement.cli.exits import BadInput, NotThere
 from refinement.cli.instances.base import Instance
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def token_given(token: str | None) -> str:
     try:
         with Path(token[1:]).open(encoding="ascii") as file:
             return file.readline(1_000).strip()
+    except FileNotFoundError:
+        raise NotThere(f"{token[1:]}: file not found.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it contains no token"
         raise BadInput(f"cannot read the token from {token[1:]}: {reason}.") from None

@@ -26,6 +26,7 @@ from refinement.services.runs.lifecycle import WrongState, run_pause
 from refinement.texts import storable
 
 ACTOR = "wiggum eval"
+EMBED_SECONDS = 60
 SPARE_SECONDS = 60  # so that a command reaches its own limit before the step's deadline
 
 
@@ -132,7 +133,7 @@ def embedded(job: Job, texts: Sequence[str], provider: str) -> Sequence[Sequence
     if embed is None:
         message = f"{target.name} has no embeddings. Set provider to a model that has, as ENDPOINT/MODEL."
         raise ProviderError(ErrorKind.REFUSED, message, retryable=False)
-    vectors: Sequence[Sequence[float]] = embed(target.model, texts)
+    vectors: Sequence[Sequence[float]] = embed(target.model, texts, seconds=EMBED_SECONDS)
     return vectors
 
 

@@ -269,6 +269,8 @@ def run_of(cast: Cast, experiment: Experiment, plan: Planned, story: Story, mome
     took = timedelta(seconds=float(values["model_seconds"]) + 2)
     return Run(
         project=cast.project,
+        experiment=experiment,
+        suite_id=experiment.suite_version.suite_id,
         rubric_version=plan.configuration.rubric_version,
         rubric_id=plan.configuration.rubric_version.rubric_id,
         created_by=experiment.created_by,

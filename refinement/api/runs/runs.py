@@ -77,6 +77,8 @@ class RunFilters(Schema):
     r1_max: str = Score
     best_min: str = Score
     best_max: str = Score
+    experiment: str = Field("", max_length=20, description="The ID of the experiment it belongs to.")
+    suite: str = Field("", max_length=80, description="The slug of its experiment's suite.")
     archived: bool = Field(False, description="Archived runs instead of active ones.")
 
 

@@ -65,6 +65,8 @@ class RunLine(Schema):
     chosen_round: int | None = Field(description="The round that people chose as the result.")
     tags: list[str]
     batch: str = Field(description="Shared by runs launched together.")
+    experiment: int | None = Field(description="The experiment that started it.")
+    suite: str | None = Field(description="The slug of the experiment's suite.")
     created_by: str
     created_at: datetime
     started_at: datetime | None
@@ -173,6 +175,8 @@ COLUMNS: Mapping[str, Made] = {
     "producer": Made(("producer_endpoint", "producer_model"), "{}/{}".format),
     "judge": Made(("judge_endpoint", "judge_model"), "{}/{}".format),
     "clerk": Made(("clerk_endpoint", "clerk_model"), _clerk),
+    "experiment": Made(("experiment_id",)),
+    "suite": Made(("suite__slug",)),
     "asking": Made(("status", "plateau_asked"), _asking),
     "created_by": Made(("created_by__name", "created_by__email"), _person),
 }

@@ -52,9 +52,9 @@ IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices[:-1]]
 REVIEWS = [(MINE, "Waiting for me")]
 CHOSEN = (
     *("outcome", "status", "decision", "review", "rubric", "tag", "person", "task_type"),
-    *("producer", "judge", "reason", "kinship", "mark", "imported", "experiment"),
+    *("producer", "judge", "reason", "kinship", "mark", "imported", "suite", "experiment"),
 )
-OFFERED = ("rubric", "producer", "judge", "person", "task_type", "tag", "experiment")
+OFFERED = ("rubric", "producer", "judge", "person", "task_type", "tag", "suite", "experiment")
 RANGES = (
     ("Launched", "since", "until"),
     ("First score", "r1_min", "r1_max"),
@@ -148,6 +148,7 @@ class RunFilterForm(forms.Form):
     kinship = one_of("Writer and judge", KINSHIPS)
     mark = one_of("A round with", MARKS)
     imported = one_of("Imported", IMPORTED)
+    suite = offered("Suite")
     experiment = forms.IntegerField(
         label="Experiment",
         required=False,

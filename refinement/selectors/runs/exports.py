@@ -96,6 +96,7 @@ def run_values(run: Run) -> dict[str, Any]:
         "title": run.title,
         "task_type": run.task_type,
         "batch": run.batch,
+        "experiment": run.experiment_id,
         "tags": list(run.tags.values_list("name", flat=True)),
         **launch_values(run, record),
         "started_at": run.started_at,

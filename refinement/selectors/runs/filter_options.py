@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from refinement.models import Experiment, Project, Rubric, User
+from refinement.models import Experiment, Project, Rubric, Suite, User
 
 MOST_OFFERED = 100
 # One index lookup per distinct value: each step finds the next larger one.
@@ -33,12 +33,14 @@ class RunOptions:
     person: Choices
     task_type: Choices
     tag: Choices
+    suite: Choices
     experiment: Choices
 
 
 def run_options(project: Project) -> RunOptions:
     """Filter values of a project's runs: at most a hundred of each, in a fixed number of queries."""
     rubrics = Rubric.objects.filter(project=project).order_by("name", "pk").values_list("slug", "name")
+    suites = Suite.objects.filter(project=project).order_by("name", "pk").values_list("slug", "name")
     people = User.objects.filter(pk__in=_values(project, "created_by_id", RUNS)).order_by("name", "email")
     return RunOptions(
         rubric=list(rubrics[:MOST_OFFERED]),
@@ -47,6 +49,7 @@ def run_options(project: Project) -> RunOptions:
         person=[(str(user.pk), user.display_name) for user in people],
         task_type=_same(_values(project, "task_type", RUNS)),
         tag=_same(_values(project, "name", TAGS)),
+        suite=list(suites[:MOST_OFFERED]),
         experiment=_experiments(project),
     )
 

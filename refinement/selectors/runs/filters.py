@@ -11,7 +11,7 @@ from decimal import Decimal
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from refinement.models import ExperimentRun, Project, ReviewRequest, Rubric, Run, RunStatus, RunTag
+from refinement.models import Project, ReviewRequest, Rubric, Run, RunStatus, RunTag, Suite
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.search import hits
 
@@ -48,6 +48,7 @@ class RunFilters:
     imported: str = ""  # any, or a file format
     reviewer: int | None = None  # whose open review requests
     experiment: int | None = None
+    suite: str = ""  # a slug
     archived: bool = False
 
 
@@ -62,9 +63,6 @@ def runs_matching(project: Project, filters: RunFilters) -> QuerySet[Run]:
             reviewer=filters.reviewer, project=project, closed_at__isnull=True
         )
         runs = runs.filter(pk__in=asked.values("run"))
-    if filters.experiment:
-        part = ExperimentRun.objects.filter(experiment=filters.experiment, run__isnull=False)
-        runs = runs.filter(pk__in=part.values("run"))
     return runs.order_by()
 
 
@@ -79,9 +77,12 @@ def runs_found(project: Project, filters: RunFilters) -> QuerySet[Run]:
 def _columns(project: Project, filters: RunFilters) -> dict[str, object]:
     """Column filters as Django lookups."""
     rubric = Rubric.objects.filter(project=project, slug=filters.rubric).values("pk")[:1]
+    suite = Suite.objects.filter(project=project, slug=filters.suite).values("pk")[:1]
     lookups: dict[str, object] = {
         "outcome": filters.outcome,
         "rubric": rubric if filters.rubric else None,
+        "experiment": filters.experiment,
+        "suite": suite if filters.suite else None,
         "producer_model": filters.producer,
         "judge_model": filters.judge,
         "created_by": filters.person,

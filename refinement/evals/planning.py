@@ -75,9 +75,14 @@ class Planner:
 
     def _of_file(self, file: EvalFile) -> Iterator[Job]:
         known = {**self._shared_targets(file), **file.targets}
-        for name in self._target_names(file, known):
+        names = self._target_names(file, known)
+        own_names = {id(case): self._names_for(case, names) for case in file.cases}
+        for name in dict.fromkeys((*names, *(name for own in own_names.values() for name in own))):
+            cases = [case for case in file.cases if name in own_names[id(case)]]
+            if not cases:
+                continue
             target = resolved(name, known, file)
-            for case in file.cases:
+            for case in cases:
                 judge = self._judge(file, case, target, known)
                 rubric = rubric_of(file.name, case)
                 definition = self._with_settings(rubric, file, case, target)
@@ -101,6 +106,12 @@ class Planner:
             hint = f"Available: {', '.join(known)}" if known else "Use targets.yaml, targets: or --target"
             raise BadEval([f"{file.path}: no target selected. {hint}."])
         return names
+
+    def _names_for(self, case: Case, names: Sequence[str]) -> Sequence[str]:
+        """The targets that a case names, if the command line names none."""
+        if self.names or not case.only:
+            return names
+        return [name for name in names if name in case.only] or case.only
 
     def _judge(self, file: EvalFile, case: Case, target: Target, known: Mapping[str, Target]) -> Target:
         if not case.criteria:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from refinement.evals.finding import eval_files
+from refinement.evals.planning import Planner
 from refinement.evals.reading import check_eval, read_eval
 from refinement.evals.types import BadEval
 from tests.evals.corpus_reading import EXPECTED, ROOT, files, name_of, summary
@@ -76,6 +77,23 @@ def test_providers_of_other_services_are_mapped_in_targets_yaml(tmp_path):
         "openai:o3": ("ollama", "qwen3"),
         "azure:x": ("embedded", targets["azure:x"].model),
     }
+
+
+def test_a_case_runs_with_the_targets_that_it_names(tmp_path):
+    path = tmp_path / "promptfooconfig.yaml"
+    path.write_text(
+        "prompts: [Hi]\n"
+        "providers: [{id: 'ollama:a', label: one}, {id: 'ollama:b', label: two}]\n"
+        "tests: [{description: all}, {description: some, providers: [two]},\n"
+        "        {description: other, provider: ollama/c}]\n"
+    )
+    file = check_eval(path).file
+    assert [(job.case.name, job.target.name) for job in Planner().jobs([file])] == [
+        ("all", "one"), ("all", "two"), ("some", "two"), ("other", "ollama/c"),
+    ]  # fmt: skip
+    with_target = check_eval(path, own_targets=True).file
+    jobs = Planner(["ollama/x"]).jobs([with_target])
+    assert {job.target.name for job in jobs} == {"ollama/x"}
 
 
 def test_a_file_may_not_make_templates_that_never_end(tmp_path):

@@ -102,12 +102,12 @@ VARIANTS = (
     Variant(
         "Sources in the prompt",
         sources=({"name": "product-facts.md", "text": SOURCE},),
-        effect=0.045,
-        by_type={"release notes": -0.03},
+        effect=0.05,
+        by_type={"release notes": -0.01},
     ),
     Variant("Five rounds", changes={"policy.max_rounds": "5"}),
     Variant(
-        "Small model", producer="qwen3:8b", by_type={"extraction": -0.12}, effect=-0.004, pace=Decimal("0.5")
+        "Small model", producer="qwen3:8b", by_type={"extraction": -0.14}, effect=-0.004, pace=Decimal("0.5")
     ),
 )
 
@@ -153,7 +153,7 @@ def suite_write(project: Project, owner: User) -> SuiteVersion:
 
 def rubric_write(project: Project, owner: User) -> tuple[RubricVersion, Definition]:
     definition = replace(
-        rubric_with(rubric_for("wiggum"), {"policy.pass_threshold": "8"}), name="Docs answers"
+        rubric_with(rubric_for("wiggum"), {"policy.pass_threshold": "7.5"}), name="Docs answers"
     )
     found = Rubric.objects.filter(project=project, slug=SLUG).first()
     made = found.versions.earliest("number") if found else None
@@ -222,8 +222,8 @@ def write_runs(
 ) -> None:
     """Writes all runs, and the experiment's rows with their figures."""
     plans = list(planned(experiment))
-    ease = {plan.task.pk: rng.gauss(0.71, 0.05) for plan in plans if plan.order % len(VARIANTS) == 1}
-    likes = {(plan.task.pk, plan.variant.name): rng.gauss(0, 0.02) for plan in plans if plan.repeat == 1}
+    ease = {plan.task.pk: rng.gauss(0.7, 0.035) for plan in plans if plan.order % len(VARIANTS) == 1}
+    likes = {(plan.task.pk, plan.variant.name): rng.gauss(0, 0.012) for plan in plans if plan.repeat == 1}
     drawn: dict[int, Drawn] = {}
     for plan in plans:
         if plan.gap == "":

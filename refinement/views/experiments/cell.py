@@ -100,6 +100,7 @@ def details(request: ProjectRequest, facts: CellFacts, *, size: tuple[int, int])
     names = {run.row.run_id: run for run in facts.runs}
     return {
         "chart": chart_of(facts, sides, width=size[0], height=size[1]),
+        "drawn": [(side.slot, names[side.run.pk].name) for side in sides if side.composites],
         "gaps": gaps,
         "reasons": reasons_of(after, gaps),
         "failed": failed_checks(before, after),

@@ -1,0 +1,136 @@
+"""From runs to a suite, an experiment, its worst regression and a named failure category, on a real instance."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import watched
+from tests.browser.test_accessibility import violations
+from tests.house.processes import Instance, environment, manage
+from tests.loopback.replies import Asked, instance
+from tests.loopback.server import LoopbackServer
+
+PATIENCE = 60_000.0  # milliseconds: the machine may be busy
+GOOD = "# Backups\n\nThe database is copied at two every night and kept for thirty days on the second server."
+WEAK = (
+    "# Backups\n\nSomebody copies something sometimes, and it is probably kept on another server somewhere."
+)
+ISSUES = {
+    GOOD: ["The time zone of the nightly copy is missing."],
+    WEAK: ["No figure says how long copies are kept."],
+}
+
+
+def written(asked: Asked) -> str:
+    """A small model that writes a weak text, and a judge that sees it."""
+    told = "".join(str(message["content"]) for message in asked.body["messages"])
+    if asked.schema is None:
+        return WEAK if asked.body["model"] == "loopback:1b" else GOOD
+    text = WEAK if WEAK in told else GOOD
+    reply = instance(asked.schema, 4 if text == WEAK else 9, 0.5)
+    if isinstance(reply, dict) and "issues" in reply:
+        reply["issues"] = ISSUES[text]
+    return json.dumps(reply)
+
+
+@pytest.fixture
+def page(browser: Browser, data_dir: Path) -> Iterator[Page]:
+    """An instance with an account and a few runs, with the loopback server as its Ollama."""
+    with LoopbackServer(written, chunks=4, chunk_delay=0.02) as server:
+        running = Instance(data_dir, WIGGUM_OLLAMA_URL=server.address)
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        opened, complaints = watched(context)
+        opened.set_default_timeout(PATIENCE)
+        try:
+            link = running.wait_until_said(r"(http://127\.0\.0\.1:\d+/welcome/[\w-]{40,}/)\n")[1]
+            running.wait_until_said("Wiggum is ready at ")
+            opened.goto(link)
+            make_the_first_account(opened)
+            options = ("--runs", "4", "--chars", "300", "--no-experiment", "--no-calls")
+            seeded = manage("seed_demo", *options, env=environment(data_dir))
+            assert seeded.returncode == 0, seeded.stderr
+            yield opened
+        finally:
+            context.close()
+            running.clean_up()
+    assert "Traceback" not in running.said(), running.said()
+    assert complaints == []
+
+
+def make_the_first_account(page: Page) -> None:
+    for label, value in {
+        "Your name": "Ada Lovelace",
+        "Email": "ada@example.org",
+        "Password": "seven quiet rivers",
+        "Project name": "Docs team",
+    }.items():
+        page.get_by_label(label, exact=True).fill(value)
+    page.get_by_role("button", name="Create account and project").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Docs team")
+
+
+def make_a_suite_from_runs(page: Page) -> None:
+    page.goto(re.sub(r"/p/.*", "/p/demo/runs/", page.url))
+    for box in page.locator('#run-lines input[name="run"]').all()[:2]:
+        box.check()
+    page.get_by_role("button", name="Add to suite").click()
+    page.get_by_label("name", exact=False).last.fill("Night tasks")
+    page.get_by_role("button", name="Add to suite").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Night tasks")
+
+
+def launch_three_configurations(page: Page) -> None:
+    page.get_by_role("link", name="New experiment").click()
+    page.get_by_label("Name", exact=True).first.fill("Is a small writer enough?")
+    first = page.locator("#configuration-0")
+    first.get_by_label("Rubric").select_option(label=re.compile("Release notes @ v1"))
+    first.get_by_label("Writer", exact=True).select_option("ollama/loopback:8b")
+    first.get_by_label("Judge", exact=True).select_option("ollama/loopback:8b")
+    first.get_by_text("Settings").click()
+    first.get_by_label("Maximum rounds").fill("1")
+    page.locator("#configuration-1").get_by_role("button", name="Remove").click()
+    expect(page.locator(".configuration")).to_have_count(1)
+    for _ in range(2):
+        page.locator("#configuration-0").get_by_role("button", name="Duplicate").click()
+    expect(page.locator(".configuration")).to_have_count(3)
+    small = page.locator("#configuration-2")
+    small.get_by_label("Name").fill("Small writer")
+    small.get_by_label("Writer", exact=True).select_option("ollama/loopback:1b")
+    expect(page.locator("#experiment-estimate")).to_contain_text("2 tasks × 3 × 2")
+    assert violations(page) == []
+    page.locator("[data-launch]").click()
+
+
+def watch_it_fill(page: Page) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text("Is a small writer enough?")
+    # A mark that a load of the page would wipe away: all that follows must come by itself.
+    page.evaluate("document.body.dataset.watched = 'yes'")
+    expect(page.locator(".experiment-facts")).to_contain_text("Took")
+    expect(page.locator("#leaderboard")).to_be_visible()
+    expect(page.locator(".heat-cell .tile-worse-3, .heat-cell .tile-worse-2")).to_have_count(2)
+    assert page.evaluate("document.body.dataset.watched") == "yes"
+
+
+def open_the_worst_regression(page: Page) -> None:
+    expect(page.locator(".heat-table tbody tr").first.locator("[class*=tile-worse]")).to_have_count(1)
+    cell = page.locator(".heat-cell:has([class*=tile-worse])").first
+    cell.focus()
+    page.keyboard.press("Enter")
+    panel = page.locator(".cell-panel")
+    expect(panel).to_contain_text("▼")
+    expect(panel.locator("ins").first).to_be_visible()
+    expect(panel.locator("del").first).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+
+
+def test_from_runs_to_the_worst_regression(page: Page) -> None:
+    make_a_suite_from_runs(page)
+    launch_three_configurations(page)
+    watch_it_fill(page)
+    open_the_worst_regression(page)

@@ -1,0 +1,167 @@
+"""Launching experiments: the form, its buttons with and without script, and what people do afterwards."""
+
+import pytest
+from django.urls import reverse
+
+from refinement.models import Experiment
+from refinement.selectors.launch import model_lists
+from tests.selectors.experiments.given import a_suite_of, an_experiment
+from tests.services.experiments.given import a_rubric
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def no_servers(monkeypatch):
+    """No model server answers: models are typed."""
+    for place in ("refinement.views.experiments.launch", "refinement.services.runs.launching"):
+        monkeypatch.setattr(f"{place}.models_for_launch", list)
+    model_lists.contexts.forget()
+
+
+@pytest.fixture
+def version(project):
+    return a_rubric(project)
+
+
+def address(project, name="experiment_new", *args):
+    return reverse(name, args=[project.slug, *args])
+
+
+def form_of(suite_version, version, names=("A", "B"), **more):
+    data = {
+        "name": "Which one?",
+        "suite": suite_version.suite.slug,
+        "suite_version": suite_version.number,
+        "repeats": "2",
+        "baseline": "0",
+    }
+    for number, name in enumerate(names):
+        data |= {
+            f"c{number}-name": name,
+            f"c{number}-version": f"{version.rubric.slug}@{version.number}",
+            f"c{number}-producer_typed": "ollama/loopback:1b",
+            f"c{number}-judge_typed": "ollama/loopback:8b",
+        }
+    return data | {name.replace("__", "-"): value for name, value in more.items()}
+
+
+def test_a_launch_makes_every_run_and_opens_the_page(as_editor, project, version):
+    suite = a_suite_of(project, 3)
+    data = form_of(
+        suite, version, c1__rounds="4", c1__judges="board", c1__background="Short words.", baseline="1"
+    )
+    data |= {"c1-source_name": "facts.md", "c1-source_text": "Port 80.", "token_budget": "5000"}
+    answer = as_editor.post(address(project), data)
+    experiment = Experiment.objects.get()
+    assert answer["Location"] == address(project, "experiment_page", experiment.pk)
+    first, second = experiment.configurations.order_by("position")
+    assert (first.baseline, second.baseline) == (False, True)
+    assert second.changes == {
+        "policy.max_rounds": "4", "judges.mode": "board", "background": "Short words.",
+    }  # fmt: skip
+    assert second.sources == [{"name": "facts.md", "text": "Port 80."}]
+    assert (experiment.repeats, experiment.token_budget, experiment.runs.count()) == (2, 5000, 12)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"name": ""}, "Enter a name"),
+        ({"c1-name": "A"}, "There is already a configuration with this name"),
+        ({"c0-producer_typed": ""}, "No model server is connected"),
+        ({"c0-producer_typed": "nowhere/x"}, "Available model servers"),
+        ({"c0-rounds": "x"}, "Not a whole number"),
+        ({"c0-threshold": "99"}, "The pass mark must be on the rubric"),
+        ({"c0-version": "gone@1"}, "This version is not there any more"),
+        ({"repeats": "99"}, "less than or equal to 20"),
+        ({"token_budget": "0"}, "greater than or equal to 1"),
+    ],
+)
+def test_problems_are_at_their_field(as_editor, project, version, changes, words):
+    answer = as_editor.post(address(project), form_of(a_suite_of(project, 1), version) | changes)
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert not Experiment.objects.exists()
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_configurations_are_duplicated_and_removed(as_editor, project, version, headers):
+    data = form_of(a_suite_of(project, 2), version, baseline="1", c1__rounds="4")
+    place = address(project, "experiment_estimate")
+    html = as_editor.post(place, data | {"do": "duplicate-1"}, headers=headers).content.decode()
+    assert 'name="c2-name" value="B (copy)"' in html
+    assert 'name="c2-rounds" value="4"' in html
+    assert 'name="baseline" value="1" checked' in html
+    html = as_editor.post(place, data | {"do": "remove-0"}, headers=headers).content.decode()
+    assert 'name="c0-name" value="B"' in html
+    assert "c1-name" not in html
+    assert 'name="baseline" value="0" checked' in html
+
+
+def test_the_estimate_alone_follows_the_form(as_editor, project, version):
+    headers = {"HX-Request": "true", "HX-Target": "experiment-estimate"}
+    data = form_of(a_suite_of(project, 5), version)
+    html = as_editor.post(address(project, "experiment_estimate"), data, headers=headers).content.decode()
+    assert "<form" not in html
+    assert "5 tasks × 2 × 2" in html
+    assert ">20<" in html
+
+
+def test_an_experiment_can_be_launched_again(as_editor, project, version):
+    as_editor.post(address(project), form_of(a_suite_of(project, 1), version, c1__rounds="4", baseline="1"))
+    made = Experiment.objects.get()
+    html = as_editor.get(f"{address(project)}?from={made.pk}").content.decode()
+    for part in ('value="Which one?"', 'name="c1-rounds" value="4"', 'name="baseline" value="1" checked'):
+        assert part in html
+
+
+def test_a_configuration_is_added_later(as_editor, project, version):
+    as_editor.post(address(project), form_of(a_suite_of(project, 2), version))
+    made = Experiment.objects.get()
+    place = address(project, "configuration_new", made.pk)
+    assert 'value="ollama/loopback:1b"' in as_editor.get(place).content.decode()
+    data = {
+        name: value for name, value in form_of(made.suite_version, version, ("C",)).items() if "-" in name
+    }
+    assert as_editor.post(place, data).status_code == 302
+    assert made.configurations.count() == 3
+    assert as_editor.post(place, data).status_code == 422
+
+
+def test_people_pause_resume_stop_and_run_what_is_missing(as_editor, project, version):
+    as_editor.post(address(project), form_of(a_suite_of(project, 1), version))
+    made = Experiment.objects.get()
+
+    def do(action, **data):
+        answer = as_editor.post(address(project, "experiment_action", made.pk, action), data, follow=True)
+        made.refresh_from_db()
+        return answer.content.decode()
+
+    assert "Experiment paused" in do("pause")
+    assert made.status == "paused"
+    assert "only a running experiment can be paused" in do("pause")
+    assert "Not a whole number" in do("resume", token_budget="x")
+    do("resume", token_budget="90000")
+    assert (made.status, made.token_budget) == ("running", 90_000)
+    assert "Experiment stopped" in do("cancel")
+    assert made.status == "cancelled"
+    assert "start now" in do("missing")
+    assert made.status == "running"
+    answer = as_editor.post(address(project, "experiment_action", made.pk, "dance"))
+    assert answer.status_code == 404
+
+
+def test_the_baseline_is_chosen(as_editor, project):
+    made = an_experiment(a_suite_of(project, 1), {"A": [7.0], "B": [8.0]})
+    second = made.configurations.get(name="B")
+    place = address(project, "experiment_baseline", made.pk)
+    answer = as_editor.post(place, {"configuration": second.pk}, headers={"HX-Request": "true"})
+    assert 'id="experiment-page"' in answer.content.decode()
+    second.refresh_from_db()
+    assert second.baseline
+
+
+def test_without_a_suite_the_page_says_what_to_do(as_editor, project):
+    html = as_editor.get(address(project)).content.decode()
+    assert "No suite yet" in html

@@ -1,0 +1,151 @@
+"""An experiment's page: figures, table, what it costs, and who sees what."""
+
+import pytest
+from django.urls import reverse
+
+from refinement.models import BlindReading, ExperimentRun, Report, Run
+from refinement.selectors.experiments.results import experiment_results
+from refinement.services.runs.creating import run_create
+from tests.selectors.experiments.given import a_suite_of, an_experiment
+from tests.services.experiments.given import JUDGE, PRODUCER
+
+pytestmark = pytest.mark.django_db
+QUERIES = 16
+
+
+def page_of(experiment, **query):
+    return reverse("experiment_page", args=[experiment.project.slug, experiment.pk], query=query)
+
+
+def computed(experiment):
+    """The figures as a worker stores them."""
+    Report.objects.create(
+        project=experiment.project, kind="experiment", subject=experiment.pk, status="done", computed=1,
+        computed_at=experiment.created_at, result=experiment_results(experiment.pk),
+    )  # fmt: skip
+    return experiment
+
+
+def better(project, tasks=12, **more):
+    """B is better by 2 on every task, D worse on one of them, and repeats agree."""
+    base = [[6.0 + at % 3, 6.1 + at % 3] for at in range(tasks)]
+    up = [[first + 2 - at % 2 / 10, second + 2] for at, (first, second) in enumerate(base)]
+    down = [[first, second] for first, second in base[:-1]] + [[1.0, 1.1]]
+    suite = a_suite_of(project, tasks, ("how-to", "research"))
+    return computed(an_experiment(suite, {"A": base, "B": up, "D": down}, **more))
+
+
+def test_the_page_says_which_is_better_and_where_one_is_worse(as_viewer, project):
+    html = as_viewer.get(page_of(better(project))).content.decode()
+    assert "B is better than A by" in html
+    assert html.index('<span class="key">B</span><span><bdi>B</bdi>') < html.index(
+        '<span class="key">A</span><span><bdi>A</bdi>'
+    )
+    assert 'class="verdict verdict-better"' in html
+    assert "no difference shown" in html
+    first_row = html.split('<table class="heat-table">')[1].split("<tbody>")[1].split("</tr>")[0]
+    assert "tile-worse" in first_row
+    assert "style=" not in html
+
+
+def test_queries_do_not_grow(as_viewer, project, django_assert_max_num_queries):
+    small = better(project, 4)
+    version = small.configurations.first().rubric_version
+    large = better(project, 60, name="Large", version=version)
+    for experiment in (small, large):
+        with django_assert_max_num_queries(QUERIES):
+            as_viewer.get(page_of(experiment))
+
+
+def test_the_table_is_windowed_sorted_and_filtered(as_viewer, project):
+    experiment = better(project, 70)
+    html = as_viewer.get(page_of(experiment)).content.decode()
+    assert html.count('class="heat-cell"') == 90
+    assert "1–30 of 70 tasks" in html
+    last = as_viewer.get(page_of(experiment, page=3, sort="task")).content.decode()
+    assert "61–70 of 70 tasks" in last
+    research = as_viewer.get(page_of(experiment, type="research")).content.decode()
+    assert "1–30 of 35 tasks" in research
+    for query in ({"page": "999"}, {"page": "x"}, {"sort": "x"}, {"type": "nothing"}, {"show": "scores"}):
+        assert as_viewer.get(page_of(experiment, **query)).status_code == 200
+
+
+def test_htmx_gets_the_content_and_nothing_if_nothing_changed(as_viewer, project):
+    experiment = better(project)
+    whole = as_viewer.get(page_of(experiment), headers={"HX-Request": "true"})
+    html = whole.content.decode()
+    assert "<html" not in html
+    mark = html.split('data-mark="')[1].split('"')[0]
+    again = as_viewer.get(page_of(experiment, mark=mark), headers={"HX-Request": "true"})
+    assert again.status_code == 204
+    ExperimentRun.objects.filter(pk=ExperimentRun.objects.first().pk).update(state="error")
+    changed = as_viewer.get(page_of(experiment, mark=mark), headers={"HX-Request": "true"})
+    assert changed.status_code == 200
+
+
+def test_gaps_have_a_look_and_words_of_their_own(as_viewer, project):
+    suite = a_suite_of(project, 3)
+    experiment = an_experiment(suite, {"A": [7.0, 7.0, 7.0], "B": [None, 8.0, 8.0]}, finished=False)
+    cells = ExperimentRun.objects.filter(experiment=experiment, configuration__name="B").order_by("order")
+    ExperimentRun.objects.filter(pk=cells[1].pk).update(state="unscored", r1=None)
+    ExperimentRun.objects.filter(pk=cells[2].pk).update(state="waiting", r1=None)
+    html = as_viewer.get(page_of(experiment)).content.decode()
+    for look in ("tile-error", "tile-unscored", "tile-waiting"):
+        assert look in html
+    assert "unscored: the judge gave no usable reply" in html
+    assert "Running" in html
+    assert 'class="square is-waiting"' in html
+    assert "5 of 6 runs done" in html
+
+
+def test_a_person_who_scores_one_of_its_runs_blind_sees_no_figures(as_viewer, viewer, project, owner):
+    experiment = better(project)
+    version = experiment.configurations.first().rubric_version
+    run = run_create(
+        project=project, version=version, task="Say it.", seed="", producer=PRODUCER, judge=JUDGE, user=owner
+    )
+    cell = ExperimentRun.objects.filter(experiment=experiment).first()
+    ExperimentRun.objects.filter(pk=cell.pk).update(run=run)
+    BlindReading.objects.create(run=run, reader=viewer, round_number=1)
+    html = as_viewer.get(page_of(experiment)).content.decode()
+    assert "its figures are hidden" in html
+    assert "Leaderboard" not in html
+    assert "heat-cell" not in html
+    task = reverse("experiment_cell", args=[project.slug, experiment.pk, 1])
+    assert as_viewer.get(task).status_code == 302
+    export = reverse("experiment_export", args=[project.slug, experiment.pk])
+    assert as_viewer.get(export).status_code == 403
+    assert Run.objects.filter(experiment_run__experiment=experiment).count() == 1
+
+
+def test_a_run_names_its_experiment_and_the_list_filters_by_it(as_viewer, project, owner):
+    experiment = better(project)
+    version = experiment.configurations.first().rubric_version
+    mine, other = (
+        run_create(
+            project=project, version=version, task=text, seed="", producer=PRODUCER, judge=JUDGE, user=owner
+        )
+        for text in ("Write one.", "Write two.")
+    )
+    cell = ExperimentRun.objects.filter(experiment=experiment).order_by("order").first()
+    ExperimentRun.objects.filter(pk=cell.pk).update(run=mine)
+    html = as_viewer.get(reverse("run_page", args=[project.slug, mine.pk])).content.decode()
+    assert "part of" in html
+    assert reverse("experiment_page", args=[project.slug, experiment.pk]) in html
+    listed = as_viewer.get(reverse("run_list", args=[project.slug], query={"experiment": experiment.pk}))
+    assert "Write one" in listed.content.decode()
+    assert "Write two" not in listed.content.decode()
+    assert other.pk != mine.pk
+
+
+def test_the_table_of_figures_is_a_csv(as_viewer, project):
+    answer = as_viewer.get(reverse("experiment_export", args=[project.slug, better(project).pk]))
+    lines = answer.content.decode().splitlines()
+    assert lines[0].startswith("configuration,name,runs,")
+    assert [line.split(",")[0] for line in lines[1:]] == ["A", "B", "C"]
+
+
+def test_another_projects_experiment_is_not_found(as_viewer, project, other_project):
+    elsewhere = an_experiment(a_suite_of(other_project, 1), {"A": [7.0]})
+    address = reverse("experiment_page", args=[project.slug, elsewhere.pk])
+    assert as_viewer.get(address).status_code == 404

@@ -28,6 +28,7 @@ ROOMY = (
     "tests/execution/trials/test_durability.py",
     "tests/browser/test_board_journey.py",
     "tests/browser/test_comments_live.py",
+    "tests/browser/test_experiments.py",
     "tests/browser/test_journey.py",
     "tests/browser/test_launch.py",
     "tests/browser/test_live_board.py",

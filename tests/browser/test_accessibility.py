@@ -5,6 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from refinement.services.people.setup_links import setup_link_make
+from tests.views.experiments.test_page import better
 
 SERIOUS = {"serious", "critical"}
 # A theme is a choice between two colours (`light-dark()` in static/css/tokens.css): nothing else can differ.
@@ -181,3 +182,19 @@ def test_the_net_catches_what_is_bad_in_one_theme_alone(browser, site):
 
     assert [entry.partition(": <")[0] for entry in in_both_themes(page)] == ["dark: color-contrast"]
     context.close()
+
+
+def test_the_pages_of_experiments(inspect, as_owner, project):
+    experiment = better(project)
+    at = f"/p/alpha/experiments/{experiment.pk}/"
+    paths = (
+        at,
+        f"{at}tasks/1/?configuration={experiment.configurations.last().pk}",
+        f"{at}configurations/new/",
+        "/p/alpha/experiments/",
+        f"/p/alpha/experiments/new/?from={experiment.pk}",
+        f"/p/alpha/experiments/compare/?b={experiment.pk}",
+        f"/p/alpha/suites/{experiment.suite_version.suite.slug}/history/",
+    )
+    session = as_owner.cookies["sessionid"].value
+    assert [found for path in paths for found in inspect(path, session=session)] == []

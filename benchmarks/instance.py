@@ -103,13 +103,13 @@ def database_drop(address: str) -> None:
     on_server("DROP DATABASE IF EXISTS {} WITH (FORCE)", address.rsplit("/", 1)[1])
 
 
-def on_server(statement: LiteralString, name: str) -> None:
+def on_server(statement: LiteralString, *names: str) -> None:
     import psycopg
     from psycopg import sql
 
     base = POSTGRES.replace("postgres://", "postgresql://", 1)
     with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
 
 
 @contextmanager

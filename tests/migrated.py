@@ -4,7 +4,8 @@ import atexit
 import fcntl
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -12,9 +13,10 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from benchmarks.instance import POSTGRES, ROOT, database_drop, database_make
+from benchmarks.instance import POSTGRES, ROOT, database_drop, database_make, on_server
 from tests.house.processes import environment, manage
 
+TEMPLATE = "WIGGUM_TEST_TEMPLATE"
 KEPT = ROOT / ".pytest_cache" / "migrated"
 
 
@@ -45,13 +47,45 @@ def migrated_directory() -> Path:
 
 @cache
 def migrated_postgres() -> str:
-    """The name of a PostgreSQL database to be copied; it goes with this process."""
+    """The name of a PostgreSQL database to be copied: shared in a test run, else of this process alone."""
+    name = os.environ.get(TEMPLATE)
+    if name:
+        KEPT.mkdir(parents=True, exist_ok=True)
+        with (KEPT / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not database_exists(name):
+                fresh = database_make(f"{name}_fresh")
+                migrated_into(fresh)
+                on_server("ALTER DATABASE {} RENAME TO {}", f"{name}_fresh", name)
+        return name
     name = f"wiggum_migrated_{os.getpid()}"
     address = database_make(name)
     atexit.register(database_drop, address)
+    migrated_into(address)
+    return name
+
+
+def migrated_into(address: str) -> None:
     with tempfile.TemporaryDirectory() as directory:
         migrate(Path(directory), DATABASE_URL=address)
-    return name
+
+
+def database_exists(name: str) -> bool:
+    with psycopg.connect(POSTGRES) as server:
+        return bool(server.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone())
+
+
+@contextmanager
+def shared_template() -> Iterator[None]:
+    """All processes started within copy the same PostgreSQL database, which is dropped at the end."""
+    name = f"wiggum_migrated_{os.getpid()}"
+    os.environ[TEMPLATE] = name
+    try:
+        yield
+    finally:
+        with suppress(psycopg.OperationalError):  # there is no server
+            on_server("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+        (KEPT / f"{name}.lock").unlink(missing_ok=True)
 
 
 def postgres_copied(name: str) -> str:

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from tests.migrated import shared_template
+
 NOTHING_TO_RUN = 5  # pytest's own code
 WORKERS = str(min(4, (os.cpu_count() or 1) + 1))
 ALL_CORES = ["-n", WORKERS, "--dist", "loadfile"]
@@ -40,7 +42,7 @@ def in_turn(arguments: list[str]) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     os.environ.pop(NO_BYTECODE, None)
-    with tempfile.TemporaryFile("w+") as log:
+    with shared_template(), tempfile.TemporaryFile("w+") as log:
         parallel = subprocess.Popen(pytest_command(PARALLEL, arguments), stdout=log, stderr=subprocess.STDOUT)
         try:
             codes = [

@@ -7,9 +7,10 @@ from urllib.parse import unquote, urlsplit
 
 import psycopg
 import pytest
-from django.core.management import call_command
 from django.db import connections
 from psycopg import sql
+
+from tests.migrated import postgres_copied
 
 POSTGRES = os.environ.get("WIGGUM_TEST_POSTGRES", "postgres://root@127.0.0.1/test")
 
@@ -22,13 +23,12 @@ def postgres_answers() -> bool:
 
 
 @pytest.fixture(scope="session")
-def postgres_database(django_db_blocker):
+def postgres_database():
     """A database of this test run's own, known to Django as `postgres`."""
     if not postgres_answers():
         pytest.skip("no PostgreSQL server answers at the address in WIGGUM_TEST_POSTGRES")
     name = f"wiggum_tests_{os.getpid()}"
-    with psycopg.connect(POSTGRES, autocommit=True) as server:
-        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    postgres_copied(name)
     parts = urlsplit(POSTGRES)
     connections.databases["postgres"] = {
         **connections.databases["default"],
@@ -40,8 +40,6 @@ def postgres_database(django_db_blocker):
         "PORT": str(parts.port or ""),
         "OPTIONS": {},
     }
-    with django_db_blocker.unblock():
-        call_command("migrate", database="postgres", verbosity=0)
     yield "postgres"
     del connections.databases["postgres"]
     with psycopg.connect(POSTGRES, autocommit=True) as server:

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.migrated import postgres_copied
 from tests.postgres import POSTGRES, postgres_answers
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -29,6 +30,7 @@ def test_the_same_tests_pass_on_postgresql():
         pytest.skip("no PostgreSQL server answers at the address in WIGGUM_TEST_POSTGRES")
     name = f"wiggum_lifecycle_{os.getpid()}"
     address = f"{POSTGRES.rsplit('/', 1)[0]}/{name}"
+    postgres_copied(f"test_{name}")  # the name that Django gives a test database
     try:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *FILES, "-q", "-p", "no:cacheprovider"],

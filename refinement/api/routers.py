@@ -2,7 +2,7 @@
 
 from ninja import Router
 
-from refinement.api import endpoints, projects, webhooks
+from refinement.api import endpoints, failures, projects, webhooks
 from refinement.api.experiments import experiments
 from refinement.api.experiments import results as experiment_results
 from refinement.api.people import audit
@@ -59,6 +59,7 @@ ROUTERS: list[tuple[str, Router]] = [
     (f"{PROJECT}/experiments", experiments.router),
     (f"{PROJECT}/experiments", experiment_results.router),
     (f"{PROJECT}/suites", experiment_results.history_router),
+    (f"{PROJECT}/failures", failures.router),
     (f"{PROJECT}/notices", notices.router),
     (f"{PROJECT}/webhooks", webhooks.router),
     ("/endpoints", endpoints.router),

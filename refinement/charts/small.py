@@ -50,14 +50,15 @@ def histogram_shape(bins: Sequence[int], mark: float | None) -> HistogramShape:
     return HistogramShape(tuple(bars), None if mark is None else round(0.5 + mark * STEP, 1))
 
 
-def trend_shape(values: Sequence[float]) -> TrendShape:
-    """A line from 0 at the bottom to the largest value at the top."""
-    most = max(values, default=0) or 1
+def trend_shape(values: Sequence[float | None]) -> TrendShape:
+    """A line from 0 at the bottom to the largest value at the top; None has no point."""
+    most = max((value for value in values if value is not None), default=0) or 1
     across = (TREND_WIDTH - 2 * INSET) / max(1, len(values) - 1)
     down = TREND_HEIGHT - 2 * INSET
     places = [
         (round(INSET + n * across, 1), round(TREND_HEIGHT - INSET - value / most * down, 1))
         for n, value in enumerate(values)
+        if value is not None
     ]
     end_x, end_y = places[-1] if places else (0.0, 0.0)
     return TrendShape(" ".join(f"{x},{y}" for x, y in places), end_x, end_y)

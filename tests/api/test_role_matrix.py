@@ -37,6 +37,7 @@ from refinement.services.rubrics.editing import default_rubrics_install
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.views.test_role_matrix import (
     bench_in,
+    category_in,
     comment_in,
     delivery_in,
     instruction_in,
@@ -87,6 +88,14 @@ RULES: dict[str, Rule] = {
     "project_list": Rule(None),
     "project_read": Rule("viewer"),
     "project_change": Rule("owner", body={"name": "Alpha"}, headers={"If_Match": '"x"'}),
+    # --- failures
+    "failures_read": Rule("viewer"),
+    "failure_categories": Rule("viewer"),
+    "failure_category_issues": Rule("viewer"),
+    "failure_category_change": Rule("editor", body={"edition": 1, "name": "No reasons given"}),
+    "failure_category_merge": Rule("editor", body={"categories": [1]}),
+    "failure_category_separate": Rule("editor"),
+    "failure_issues_moved": Rule("editor", body={"issues": [1]}),
     # --- runs
     "run_list": Rule("viewer"),
     "run_launch": Rule("editor", body=LAUNCH),
@@ -277,6 +286,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "share": lambda project: share_in(project).pk,
     "notice": lambda project: 1,
     "experiment": lambda project: experiment_in(project).pk,
+    "category": lambda project: category_in(project).pk,
     "suite": lambda project: suite_in(project).slug,
     "key": lambda project: suite_in(project).versions.first().tasks.first().key,
 }

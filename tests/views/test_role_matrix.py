@@ -29,6 +29,8 @@ from refinement.models import (
     Comment,
     EvaluatorTrial,
     Experiment,
+    FailureCategory,
+    FailureSuggestion,
     ImportBatch,
     Instruction,
     Invitation,
@@ -213,6 +215,19 @@ RULES: dict[str, Rule] = {
     "experiment_action": Rule(write="editor", values={"action": "pause"}),
     "configuration_new": Rule(read="editor", write="editor"),
     "suite_history": Rule(read="viewer"),
+    "failure_page": Rule(read="viewer"),
+    "failure_unplaced": Rule(read="viewer"),
+    "failure_category": Rule(read="viewer"),
+    "failure_export": Rule(read="viewer", values={"form": "csv"}),
+    "failure_update": Rule(write="editor"),
+    "failure_names": Rule(write="editor"),
+    "failure_bulk": Rule(write="editor"),
+    "failure_issues_move": Rule(write="editor", data={"to": "none"}),
+    "failure_dismiss": Rule(write="editor"),
+    "failure_edit": Rule(write="editor", data={"edition": "1"}),
+    "failure_pin": Rule(write="editor"),
+    "failure_merge": Rule(write="editor", data={"into": "1"}),
+    "failure_separate": Rule(write="editor"),
 }
 
 
@@ -303,6 +318,15 @@ def instruction_in(project: Project) -> Instruction:
     return Instruction.objects.create(run=run_in(project), author_name="Ines", text="Say more.")
 
 
+def category_in(project: Project) -> FailureCategory:
+    return FailureCategory.objects.create(project=project, criterion="depth", automatic_name="No reasons")
+
+
+def suggestion_in(project: Project) -> FailureSuggestion:
+    first, second = category_in(project), category_in(project)
+    return FailureSuggestion.objects.create(project=project, first=first, second=second, likeness=0.5)
+
+
 def experiment_in(project: Project) -> Experiment:
     version = RubricVersion.objects.filter(rubric__project=project, rubric__slug="wiggum").first()
     return an_experiment(a_suite_of(project, 1), {"A": [7.0]}, version=version)
@@ -346,6 +370,8 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "form": lambda project: "json",
     "action": lambda project: "archive",
     "experiment": lambda project: experiment_in(project).pk,
+    "category": lambda project: category_in(project).pk,
+    "suggestion": lambda project: suggestion_in(project).pk,
 }
 
 

@@ -12,7 +12,7 @@ from refinement.selectors.failures.window import WEEKS, Window, weeks_before
 CHANGED = 1.3  # the later half against the earlier one, from which a trend rises or falls
 FEWEST_FOR_TREND = 8
 SUGGESTIONS = 3
-RISING, FALLING, STEADY = "rising", "falling", "steady"
+RISING, FALLING, STEADY, UNKNOWN = "rising", "falling", "steady", "unknown"
 ORDERS = {
     "share": "Share of runs",
     "rising": "Rising first",
@@ -42,8 +42,8 @@ class CategoryFigures:
     issues: int = 0
     runs: set[int] = field(default_factory=set)
     share: float = 0.0
-    weeks: list[float] = field(default_factory=lambda: [0.0] * WEEKS)  # share of each week's runs
-    trend: str = STEADY
+    weeks: list[float | None] = field(default_factory=lambda: [None] * WEEKS)  # share of each week's runs
+    trend: str = UNKNOWN
     score: float | None = None
     followed: int = 0  # issues with a judged round after them
     fixed: int = 0
@@ -154,7 +154,9 @@ def fill(
             week = weeks.get(run)
             if week is not None:
                 counts[week] += 1
-        figures.weeks = [count / total if total else 0.0 for count, total in zip(counts, totals, strict=True)]
+        figures.weeks = [
+            count / total if total else None for count, total in zip(counts, totals, strict=True)
+        ]
         figures.trend = trend_of(counts, totals)
 
 
@@ -169,7 +171,7 @@ def trend_of(counts: list[int], totals: list[int]) -> str:
     early, late = sum(counts[:half]), sum(counts[half:])
     before, after = sum(totals[:half]), sum(totals[half:])
     if early + late < FEWEST_FOR_TREND or min(before, after) < FEWEST_FOR_TREND:
-        return STEADY
+        return UNKNOWN
     one, other = early / before, late / after
     # A difference that chance alone often makes is none.
     pooled = (early + late) / (before + after)
@@ -184,7 +186,7 @@ def trend_of(counts: list[int], totals: list[int]) -> str:
 def sort_key(entry: CategoryFigures, order: str) -> tuple[float, ...]:
     usual = (-len(entry.runs), -entry.issues, entry.row.pk if entry.row else 0)
     if order == "rising":
-        return ((RISING, STEADY, FALLING).index(entry.trend), *usual)
+        return ((RISING, STEADY, UNKNOWN, FALLING).index(entry.trend), *usual)
     if order == "unfixed":
         return (2.0 if entry.fixed_share is None else entry.fixed_share, *usual)
     if order == "score":

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 
-from refinement.models import FailureCategory, FailureIssue, IssueKind, Project, Run, RunSource
+from refinement.models import FailureCategory, FailureIssue, Project, Run
 from refinement.selectors.failures.window import Window
 from refinement.selectors.reviews.blindness import without_hidden
 
@@ -44,13 +44,6 @@ class Share(NamedTuple):
     @property
     def share(self) -> float:
         return self.runs / self.total
-
-
-class Place(NamedTuple):
-    """The category that an issue on a run page counts for."""
-
-    pk: int
-    name: str
 
 
 def issues_in(project: Project, category: FailureCategory | None) -> QuerySet[FailureIssue]:
@@ -109,15 +102,12 @@ def fate_of(row: FailureIssue, raised: set[tuple[int, int, int | None]]) -> str:
 
 
 def examples_of(project: Project, category: FailureCategory | None, window: Window) -> list[IssueRow]:
-    """Typical issues of the category in the window, each from another run and in other words."""
-    rows = issues_in(project, category).filter(run__in=window.numbers).order_by("-closeness", "-run_id")
-    chosen: dict[str, FailureIssue] = {}
-    runs: set[int] = set()
-    for row in rows.select_related("run").only(*SHOWN)[: 20 * EXAMPLES]:
-        if row.run_id not in runs and row.excerpt not in chosen and len(chosen) < EXAMPLES:
-            chosen[row.excerpt] = row
-            runs.add(row.run_id)
-    return issue_rows(list(chosen.values()))
+    """Typical issues of the category in the window, in different words. Three queries."""
+    rows = issues_in(project, category).filter(run__in=window.numbers)
+    worded = rows.order_by().values_list("excerpt").annotate(best=Max("closeness"), newest=Max("pk"))
+    numbers = [pk for _, _, pk in worded.order_by("-best", "-newest")[:EXAMPLES]]
+    found = FailureIssue.objects.filter(pk__in=numbers).select_related("run").only(*SHOWN)
+    return issue_rows(list(found.order_by("-closeness", "-pk")))
 
 
 def shares_of(window: Window, runs: Iterable[int]) -> list[Share]:
@@ -151,18 +141,3 @@ def sources_share(window: Window, runs: Iterable[int]) -> list[Share]:
         if len(chosen) >= FEWEST_RUNS:
             groups.append(Share("Sources", label, sum(pk in having for pk in chosen), len(chosen)))
     return groups if len(groups) > 1 else []
-
-
-def places_in_round(run: Run, number: int) -> dict[int, Place]:
-    """The category of each issue of a round, by its position. One query; none for the prepared example."""
-    if run.source == RunSource.EXAMPLE:
-        return {}
-    rows = FailureIssue.objects.filter(
-        run=run, round_number=number, kind=IssueKind.ISSUE, category__isnull=False
-    ).select_related("category__merged_into")
-    found = {}
-    for row in rows.order_by("position"):
-        assert row.category is not None
-        category = row.category.merged_into or row.category
-        found[row.position] = Place(category.pk, category.shown_name)
-    return found

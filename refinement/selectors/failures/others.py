@@ -77,7 +77,9 @@ def check_figures(window: Window) -> list[CheckFigures]:
     runs = {run.pk: run for run in window.runs}
     found: dict[str, CheckFigures] = {}
     rounds: dict[int, dict[int, dict[str, bool]]] = defaultdict(lambda: defaultdict(dict))
-    rows = CheckResult.objects.filter(round__run__in=window.numbers).order_by("round__run_id", "round__number")
+    rows = CheckResult.objects.filter(round__run__in=window.numbers).order_by(
+        "round__run_id", "round__number"
+    )
     fields = ("round__run", "round__number", "key", "passed", "severity", "suggestion")
     for run, number, key, passed, severity, suggestion in rows.values_list(*fields):
         rounds[run][number][key] = passed

@@ -11,12 +11,12 @@ from refinement.charts.small import (
     interval_shape,
     trend_shape,
 )
-from refinement.selectors.failures.categories import FALLING, RISING, CategoryFigures
+from refinement.selectors.failures.categories import FALLING, RISING, UNKNOWN, CategoryFigures
 from refinement.selectors.failures.criteria import CriterionFigures, Histogram
 from refinement.selectors.failures.sentence import percent
 
 MINUS = "−"
-TRENDS = {RISING: ("▲ rising", "bad"), FALLING: ("▼ falling", "ok")}
+TRENDS = {RISING: ("▲ rising", "bad"), FALLING: ("▼ falling", "ok"), UNKNOWN: ("", "")}
 POOR, GOOD = 0.5, 0.7  # shares of issues that the next round fixed
 FEWEST_FOLLOWED = 5
 
@@ -149,7 +149,7 @@ def category_shown(entry: CategoryFigures, top: float = 1.0) -> CategoryShown:
         trend_kind=kind,
         trend_shape=trend_shape(entry.weeks),
         trend_words=f"Share of runs in the last {len(entry.weeks)} weeks: "
-        + ", ".join(f"{share * 100:.0f} %" for share in entry.weeks),
+        + ", ".join("no runs" if share is None else f"{share * 100:.0f} %" for share in entry.weeks),
         score="" if entry.score is None else f"{entry.score:.1f}",
         fixed="" if fixed is None else percent(fixed),
         fixed_bar=round(100 * (fixed or 0), 1),

@@ -14,6 +14,7 @@ from refinement.engine.sentences import held_back, round_name
 from refinement.engine.types import Rubric, Severity
 from refinement.judging.length import judged as judged_words
 from refinement.models import CheckResult, Round, Run, Verdict
+from refinement.selectors.failures.places import Place, places_in_round
 from refinement.selectors.rubrics.words import check_name
 from refinement.selectors.runs.boards.rounds import BoardFacts, CriterionBoard, board_facts
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
@@ -60,6 +61,7 @@ class IssueLine:
 
     text: str
     fate: str  # raised again, not raised again, or empty without a later verdict
+    category: Place | None = None  # of the project's failure categories
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     feedback = row.feedback or {}
     checks = check_lines(row) if rubric.checks else ()
     board = board_facts(run, rubric, row)
+    places = places_in_round(run, number)
     return RoundFacts(
         row=row,
         name=capital_round_name(number),
@@ -154,7 +157,10 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         note=str(feedback.get("note", "")),
         instructions=tuple(feedback.get("instructions", ())),
         scores=score_lines(rubric, row, before, verdict, board),
-        issues=tuple(IssueLine(str(issue), issue_status(str(issue), later)) for issue in shown_issues),
+        issues=tuple(
+            IssueLine(str(issue), issue_status(str(issue), later), places.get(position))
+            for position, issue in enumerate(shown_issues)
+        ),
         more_issues=len(verdict.issues) - len(shown_issues) if verdict else 0,
         asi=verdict.asi if verdict else "",
         fate=direction_effect(rubric, row, after, verdict, later, over=run.is_finished),

@@ -103,6 +103,7 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> Deci
     metavar="FILE",
     help="write a badge: SVG, or JSON if the name ends in .json",
 )
+@click.option("--suite", metavar="NAME", help="keep the cases as a suite with this name")
 @click.option("--resume", is_flag=True, help="keep the finished cases in --out and run the rest")
 @click.option(
     "--out",
@@ -123,6 +124,7 @@ def eval_command(
     feedback_template: Path | None,
     targets: tuple[str, ...],
     pattern: str | None,
+    suite: str | None,
     check: bool,
     strict: bool,
     server: str | None,
@@ -146,7 +148,7 @@ def eval_command(
         jobs = Planner(targets, loop, ralph).jobs(files)
         if pattern is not None:
             jobs = selected(jobs, pattern)
-        status = evaluated(jobs, server, token, project, options)
+        status = evaluated(jobs, server, token, project, options, suite)
         for line in ignored_lines(files):
             print_message(line)
         return status
@@ -169,7 +171,12 @@ def selected(jobs: "list[Job]", pattern: str) -> "list[Job]":
 
 
 def evaluated(
-    jobs: "list[Job]", server: str | None, token: str | None, project: str | None, options: dict[str, Any]
+    jobs: "list[Job]",
+    server: str | None,
+    token: str | None,
+    project: str | None,
+    options: dict[str, Any],
+    suite: str | None = None,
 ) -> int:
     """Run the cases on the local database, then send their runs to the server, if any."""
     from refinement.cli.instances.opening import instance_opened, local_opened
@@ -182,6 +189,10 @@ def evaluated(
         local = opened.enter_context(local_opened(None if server else project))
         from refinement.cli.eval_runs import Evaluation
 
+        if suite is not None:
+            from refinement.cli.eval_suite import suite_keep
+
+            suite_keep(local.project, suite, jobs)
         evaluation = Evaluation(local.project, jobs, **options)
         status = evaluation.carry_out()
         if remote is not None and not runs_send(local, remote, evaluation.found()):

@@ -11,7 +11,7 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import RALPH_POLICY, RALPH_SCALE, context_rules_for
 from refinement.engine.types import ONE, Check, Gate, Information, Rubric, Severity
 from refinement.evals.targets import instance_target, read_targets_file, targets_file
-from refinement.evals.types import DEFAULT_LOOP, BadEval, Case, EvalFile, Loop, Target
+from refinement.evals.types import DEFAULT_LOOP, BadEval, Case, EvalFile, Loop, Rule, Target
 from refinement.providers.command import TIMEOUT_SECONDS
 from refinement.providers.registry import EndpointSpec
 
@@ -179,12 +179,22 @@ def rubric_of(name: str, case: Case) -> Rubric:
 def with_rules(rubric: Rubric, case: Case, *, strict: bool) -> Rubric:
     """The rubric with what must hold. If `strict`, no threshold is set, and every assertion must hold."""
     active = [rule for rule in case.rules if rule.always or strict]
-    needed = {rule.keys[0] for rule in active if len(rule.keys) == 1 and rule.threshold == ONE}
-    checks = tuple(
-        replace(check, severity=Severity.ERROR) if check.key in needed else check for check in rubric.checks
-    )
+    checks = checks_held(rubric.checks, active)
     gates = tuple(Gate(rule.keys, rule.threshold) for rule in active)
     return replace(rubric, checks=checks, gates=gates if strict or gates else None)
+
+
+def held_checks(case: Case) -> tuple[Check, ...]:
+    """The case's checks: those that must hold without a threshold have the severity error."""
+    strict = case.threshold is None
+    return checks_held(case.checks, [rule for rule in case.rules if rule.always or strict])
+
+
+def checks_held(checks: Sequence[Check], rules: Sequence[Rule]) -> tuple[Check, ...]:
+    needed = {rule.keys[0] for rule in rules if len(rule.keys) == 1 and rule.threshold == ONE}
+    return tuple(
+        replace(check, severity=Severity.ERROR) if check.key in needed else check for check in checks
+    )
 
 
 def identity(case: Case, definition: Rubric, target: Target, judge: Target) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import RALPH_POLICY, RALPH_SCALE, context_rules_for
 from refinement.engine.types import ONE, Check, Gate, Information, Rubric, Severity
+from refinement.evals.dialects.tool_asserts import needs_tools
 from refinement.evals.targets import instance_target, read_targets_file, targets_file
 from refinement.evals.types import DEFAULT_LOOP, BadEval, Case, EvalFile, Loop, Rule, Target
 from refinement.providers.command import TIMEOUT_SECONDS
@@ -82,6 +83,7 @@ class Planner:
             if not cases:
                 continue
             target = resolved(name, known, file)
+            refuse_unseen_tools(file, cases, target)
             for case in cases:
                 judge = self._judge(file, case, target, known)
                 rubric = rubric_of(file.name, case)
@@ -144,6 +146,14 @@ class Planner:
         )
         templates = {"feedback": loop.feedback_template} if loop.feedback_template else {}
         return replace(rubric, policy=policy, templates=templates)
+
+
+def refuse_unseen_tools(file: EvalFile, cases: Sequence[Case], target: Target) -> None:
+    """Raises BadEval if a command's tool calls would have to be known."""
+    lines = [case.line for case in cases if needs_tools(case.assertions)] if target.is_command else []
+    if lines:
+        reason = f"an assertion is about tool calls, which Wiggum does not see of the command {target.name}."
+        raise BadEval([f"{file.path}:{line}: {reason}" for line in lines])
 
 
 def resolved(name: str, known: Mapping[str, Target], file: EvalFile) -> Target:

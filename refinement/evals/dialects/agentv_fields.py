@@ -16,9 +16,8 @@ TRACE_KEYS = ("tool_calls",)
 MOST_REPEATS = 1_000
 SIMULATED = "promptfoo:"  # its simulated users, which talk with the target
 NOT_COPIED = "It is not copied. Targets and scripts run in their own folders."
-NOT_RUN = "Setup commands and hooks are not run. Prepare the folder before the eval."
+NOT_RUN = "Repositories are not cloned, and commands are not run. Prepare the folder before the eval."
 CONTAINER = "containers are not supported. Run the target in a container of your own."
-REPOSITORIES = "repositories are not cloned. Clone them before the eval, and name the folder in the target."
 
 
 class AgentvFields:
@@ -116,9 +115,8 @@ class AgentvFields:
         kind = text_of(data(node.values.get("type")))
         if kind == "docker" or "docker" in node.values:
             self.log.add(node.lines.get("docker", line), f"{key}: {CONTAINER}")
-        if "repos" in node.values and not is_nothing(node.values["repos"]):
-            self.log.add(node.lines["repos"], f"{key}: {REPOSITORIES}")
         for own in (
+            "repos",
             "setup",
             "hooks",
             "scripts",

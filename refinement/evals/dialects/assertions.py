@@ -20,7 +20,6 @@ from refinement.evals.dialects.kinds import (
     SET,
     TEXT_LISTS,
     TOOL_CALLS,
-    TOOL_USE,
     kind_of,
     refusal_of,
 )
@@ -30,6 +29,8 @@ from refinement.evals.dialects.reader import Reader
 from refinement.evals.dialects.rubric_asserts import RubricAsserts
 from refinement.evals.dialects.script_asserts import code_file, script_parameters
 from refinement.evals.dialects.templates import Names, Unfillable, fill
+from refinement.evals.dialects.tool_asserts import KINDS as TOOL_KINDS
+from refinement.evals.dialects.tool_asserts import NOTE, as_constant
 from refinement.evals.filling import FILE
 from refinement.evals.sources.plain import data, text_of
 from refinement.evals.types import Assertion, Dialect
@@ -111,11 +112,10 @@ class AssertionReader:
                 return None
         kind, negated = kind_of(type_node.text)
         negated ^= data(node.values.get("negate")) is True
-        if (negated and kind in TOOL_USE) or (
-            kind == "skill-trigger" and data(node.values.get("should_trigger")) is False
-        ):
-            self.log.ignore(type_node.line, f"not {kind}", NO_TOOLS)
-            return None
+        if kind in TOOL_KINDS:
+            self.log.ignore(type_node.line, f"the target's tools in {kind}", NOTE)
+            record = {key: data(value) for key, value in node.values.items()}
+            return as_constant(self.base(node, kind, negated, name), record)
         if kind in ALWAYS_HOLD:
             self.log.ignore(type_node.line, kind, ALWAYS_HOLD[kind])
             return None

@@ -53,12 +53,8 @@ REFUSED: Mapping[str, str] = {
     "select-best": OUTPUTS,
     "max-score": OUTPUTS,
     "human": "people review runs in the app.",
-    "tool-trajectory": TOOLS,
     "expected-messages": TOOLS,
-    "expected-tool-calls": TOOLS,
     "tool-call-f1": TOOLS,
-    "skill-used": TOOLS,
-    "skill-trigger": TOOLS,
     "is-sql": "there is no SQL parser. Use javascript or a script.",
     "contains-sql": "there is no SQL parser. Use javascript or a script.",
     "meteor": "it needs a dictionary of synonyms. Use similar or rouge-n.",
@@ -103,14 +99,6 @@ TOOL_CALLS: Mapping[str, object] = {
 }
 FORM_ONLY = "Only the form of the call is checked."
 
-# Where a target cannot call tools, "this tool is not called" always holds.
-TOOL_USE = (
-    "tool-trajectory",
-    "trajectory:tool-used",
-    "trajectory:tool-sequence",
-    "skill-used",
-    "skill-trigger",
-)
 NO_TOOLS = "Wiggum's targets answer with text, so no tool is called."
 
 

@@ -15,6 +15,7 @@ from refinement.interchange.imports.fields import brief, is_nothing
 from refinement.interchange.rubrics.yaml_reading import Fields, Items
 
 SECONDS = 60
+PROXY = "scripts that call a model through AgentV are not supported. Use llm-rubric."
 NOT_INSTALLED = "It is not installed here. Install it before you run the eval."
 ENDINGS: Mapping[str, tuple[str, ...]] = {
     "javascript": (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"),
@@ -37,6 +38,8 @@ def script_parameters(
     command = command_of(reader, node, name)
     if command is None:
         return None
+    if isinstance(node.values.get("target"), Fields):
+        reader.log.add(node.lines["target"], f"{name}: {PROXY}")
     if "/" not in command[0] and shutil.which(command[0]) is None:
         reader.log.ignore(node.line, f"the program {command[0]}", NOT_INSTALLED)
     cwd = node.values.get("cwd")

@@ -7,6 +7,7 @@ from pathlib import Path
 from refinement.evals.dialects import keys, kinds
 from refinement.evals.dialects.contexts import WORDS
 from refinement.evals.dialects.log import Keys
+from refinement.evals.dialects.tool_asserts import KINDS as TOOL_KINDS
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "eval.md"
 HEADING = "## What is understood"
@@ -60,12 +61,13 @@ def reasons(places: Iterable[tuple[str, Keys]], what: str) -> Iterator[tuple[str
 
 def types() -> Iterator[tuple[str, ...]]:
     notes = dict.fromkeys(WORDS, "The case needs a var `context`. A judge scores it.")
+    notes |= dict.fromkeys(TOOL_KINDS, "A model calls no tool. Not for targets that are commands.")
     notes |= dict.fromkeys(kinds.TOOL_CALLS, kinds.FORM_ONLY) | dict(kinds.ALWAYS_HOLD)
     notes |= {
         "execution-metrics": "Limits of tools are ignored.",
         "field-accuracy": "Compares with the expected output.",
     }
-    names = sorted({*kinds.UNDERSTOOD, *kinds.TOOL_CALLS, *kinds.ALWAYS_HOLD})
+    names = sorted({*kinds.UNDERSTOOD, *kinds.TOOL_CALLS, *kinds.ALWAYS_HOLD, *TOOL_KINDS})
     for name in names:
         other = [alias for alias, kind in kinds.ALIASES.items() if kind == name]
         yield f"`{name}`", codes(other), notes.get(name, "")

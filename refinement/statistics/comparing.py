@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 
 from refinement.statistics.intervals import same_tasks
-from refinement.statistics.resampling import FEWEST_TASKS, TINY, Floats, critical_values, standard_errors
+from refinement.statistics.resampling import FEWEST_TASKS, TINY, Floats, reaches
 
 MISLEADING = 0.05  # the share of experiments without a difference that may show one
 # With several task types, the comparisons over all tasks and those by type share it.
@@ -51,8 +51,8 @@ def compared(differences: Sequence[Floats], misleading: float) -> list[Compariso
     for places, values in same_tasks(differences):
         if not len(values):
             continue
-        means, errors = values.mean(axis=0), standard_errors(values)
-        reach = critical_values(values, [level] * len(places)) * np.where(np.isinf(errors), 0, errors)
+        means = values.mean(axis=0)
+        reach = reaches(values, [level] * len(places)) if len(values) > 1 else np.zeros(len(places))
         for at, place in enumerate(places):
             found[place] = comparison(float(means[at]), float(reach[at]), len(values))
     return found

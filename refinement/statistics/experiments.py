@@ -100,8 +100,8 @@ class Table:
         self.means = {name: self.averaged(column) for name, column in values.items()}
 
     def summed(self, values: Floats) -> Floats:
-        found: Floats = np.bincount(self.places, values, minlength=self.shape[0] * self.shape[1])
-        return found.reshape(self.shape).astype(float)
+        found = np.bincount(self.places, values, minlength=self.shape[0] * self.shape[1])
+        return found.reshape(self.shape).astype(np.float64)
 
     def averaged(self, values: Floats) -> Floats:
         return np.where(self.runs > 0, self.summed(values) / np.maximum(self.runs, 1), np.nan)

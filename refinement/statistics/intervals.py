@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refinement.statistics.resampling import Floats, critical_values, standard_errors
+from refinement.statistics.resampling import Floats, reaches
 
 LEVEL = 0.05  # the share of intervals that may miss the true value
 
@@ -42,12 +42,10 @@ def mean_intervals(columns: Sequence[Floats], bounds: Sequence[Bounds]) -> list[
     for places, values in same_tasks(columns):
         if not len(values):
             continue
-        means, errors = values.mean(axis=0), standard_errors(values)
-        reach = critical_values(values, [LEVEL] * len(places)) * np.where(np.isinf(errors), 0, errors)
+        means = values.mean(axis=0)
+        reach = reaches(values, [LEVEL] * len(places)) if len(values) > 1 else np.zeros(len(places))
         for at, place in enumerate(places):
-            found[place] = interval(
-                float(means[at]), float(reach[at]), bounds[place], tasks=len(values), equal=errors[at] == 0
-            )
+            found[place] = interval(float(means[at]), float(reach[at]), bounds[place], tasks=len(values))
     return found
 
 
@@ -63,12 +61,11 @@ def same_tasks(columns: Sequence[Floats]) -> list[tuple[list[int], Floats]]:
     return found
 
 
-def interval(value: float, reach: float, bounds: Bounds, *, tasks: int, equal: bool) -> Interval:
+def interval(value: float, reach: float, bounds: Bounds, *, tasks: int) -> Interval:
     if tasks < 2:
         return Interval(value, None, None)
-    low, high = max(value - reach, bounds.least), min(value + reach, bounds.most)
-    if equal and bounds is RATE and value in (bounds.least, bounds.most):
+    if not reach and bounds is RATE and value in (bounds.least, bounds.most):
         # "All of 20 passed" does not mean that none ever fails: the exact limit for n of n.
         limit = LEVEL ** (1 / tasks)
         return Interval(value, limit, 1.0) if value else Interval(value, 0.0, 1 - limit)
-    return Interval(value, low, high)
+    return Interval(value, max(value - reach, bounds.least), min(value + reach, bounds.most))

@@ -32,28 +32,25 @@ def draws(tasks: int) -> Floats:
     return np.bincount(picked.ravel(), minlength=count * tasks).reshape(count, tasks).astype(np.float64)
 
 
-def standard_errors(values: Floats) -> Floats:
-    """The standard error of each column's mean; infinite for a single task, 0 where all values are equal."""
-    tasks = len(values)
-    if tasks < 2:
-        return np.full(values.shape[1], np.inf)
-    errors: Floats = values.std(axis=0, ddof=1) / np.sqrt(tasks)
-    return np.where(errors < TINY, 0.0, errors)
+def reaches(values: Floats, levels: Sequence[float]) -> Floats:
+    """How far each column's interval reaches to either side of its mean; 0 where all values are equal.
+
+    `values` has a row for each task, at least two; `levels` has each column's share of intervals that may miss
+    the true mean, such as 0.05.
+    """
+    errors = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    found: Floats = critical_values(values, levels) * np.where(errors < TINY, 0.0, errors)
+    return found
 
 
 def critical_values(values: Floats, levels: Sequence[float]) -> Floats:
     """The number of standard errors that each column's interval reaches to either side.
 
-    `values` has a row for each task; `levels` has each column's share of intervals that may miss, such as
-    0.05. A critical value is never smaller than Student's, which protects against the few distinct draws of
-    small or sparse samples.
+    Never smaller than Student's, which protects against the few distinct draws of small or sparse samples.
     """
-    tasks = len(values)
     missed = np.asarray(levels, dtype=np.float64)
-    if tasks < 2:
-        return np.full(values.shape[1], np.inf)
-    student: Floats = stats.t.ppf(1 - missed / 2, tasks - 1)
-    if tasks < FEWEST_TASKS or not values.shape[1]:
+    student: Floats = stats.t.ppf(1 - missed / 2, len(values) - 1)
+    if len(values) < FEWEST_TASKS:
         return student
     return np.maximum(student, bootstrapped(values, missed))
 

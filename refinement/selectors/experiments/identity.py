@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from refinement.models import Configuration
@@ -73,11 +73,11 @@ def partner_of(
 ) -> tuple[Configuration | None, str]:
     """The configuration of another experiment to compare with, and why: exact, name, models or baseline."""
     found = list(others)
-    exact = line_of(configuration, "exact")
-    models = line_of(configuration, "models")
-    matches = {
+    exact, models = line_of(configuration, "exact"), line_of(configuration, "models")
+    name = configuration.name.casefold()
+    matches: dict[str, Callable[[Configuration], bool]] = {
         "exact": lambda other: line_of(other, "exact") == exact,
-        "name": lambda other: other.name.casefold() == configuration.name.casefold(),
+        "name": lambda other: other.name.casefold() == name,
         "models": lambda other: line_of(other, "models") == models,
         "baseline": lambda other: other.baseline,
     }

@@ -2,8 +2,8 @@
 
     python -m benchmarks.evals [--cases 48] [--latency 0.25] [--jobs 8] [--memory 1000]
 
-Prints the ratio of the two times, without start-up. The goal for -j 8 is at least 6. With --memory, prints the
-largest size of the process for a tenth of so many cases and for all of them, in megabytes.
+Prints the ratio of the two times, without start-up. The goal for -j 8 is at least 6. With --memory, prints
+the largest size of the process for a tenth of so many cases and for all of them, in megabytes.
 """
 
 import argparse

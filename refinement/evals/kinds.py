@@ -327,6 +327,7 @@ MODEL_GRADED: Mapping[str, str] = {
     "factuality": "The answer agrees with these facts and contradicts none of them: {}",
     "model-graded-factuality": "The answer agrees with these facts and contradicts none of them: {}",
     "model-graded-closedqa": "The answer meets this requirement: {}",
+    "context-faithfulness": "Everything that the answer claims is supported by this context: {}",
     "answer-relevance": "The answer is about what was asked, and answers it without digressing. {}",
 }
 _CONTEXT = "it grades the context that an application retrieved, which Wiggum does not see"
@@ -334,7 +335,6 @@ _TRACE = "it needs a trace of tool calls, which Wiggum does not record"
 REFUSED: Mapping[str, str] = {
     "perplexity": "it needs token probabilities",
     "perplexity-score": "it needs token probabilities",
-    "context-faithfulness": _CONTEXT,
     "context-recall": _CONTEXT,
     "context-relevance": _CONTEXT,
     "conversation-relevance": "it grades several turns of a conversation",

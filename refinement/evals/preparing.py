@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from refinement.engine.types import ONE, Check, Criterion, Severity
+from refinement.evals.field_accuracy import field_accuracy
 from refinement.evals.kinds import KINDS, MODEL_GRADED, REFUSED, Context, Refusal
 from refinement.evals.rubric_items import Item, items_of
 from refinement.evals.types import Assertion, Rule
@@ -96,7 +97,7 @@ class _Making:
     def add_check(self, assertion: Assertion) -> list[str]:
         if assertion.kind in REFUSED:
             return self.problem(assertion, f"not supported: {REFUSED[assertion.kind]}.")
-        read = KINDS.get(assertion.kind)
+        read = field_accuracy if assertion.kind == "field-accuracy" else KINDS.get(assertion.kind)
         if read is None:
             return self.problem(assertion, f"unknown type. Available: {', '.join(available())}.")
         try:
@@ -116,6 +117,10 @@ class _Making:
 
     # --- criteria -----------------------------------------------------------------------------
     def add_criteria(self, assertion: Assertion) -> list[str]:
+        if assertion.kind == "context-faithfulness":
+            assertion = replace(assertion, value=self.context.variables.get("context"))
+            if not assertion.value:
+                return self.problem(assertion, "the test needs a var named context.")
         try:
             items = items_of(assertion, MODEL_GRADED[assertion.kind])
         except Refusal as refusal:

@@ -12,7 +12,7 @@ from refinement.evals.planning import with_rules
 from refinement.evals.preparing import MARK, prepared
 from refinement.evals.types import Assertion, Case, Rule
 from refinement.judging.checks import KINDS as CHECKS
-from refinement.judging.checks import LOCAL
+from refinement.judging.checks import LOCAL, run_checks
 from tests.engine.given import rubric as rubric_for
 
 
@@ -179,6 +179,7 @@ def test_negated_and_other_model_graded_types():
     found = made(
         Assertion("llm-rubric", "mentions AI", negated=True),
         *(Assertion(kind, "the sky is blue") for kind in MODEL_GRADED),
+        variables={"context": "the sky is blue"},
     )
     assert found.criteria[0].description.startswith("This must not be true of the answer")
     assert all("the sky is blue" in entry.description for entry in found.criteria[1:])
@@ -198,3 +199,22 @@ def test_every_kind_becomes_a_check_that_exists():
         if kind in ("is-xml", "contains-xml", "contains-json"):
             assertion = Assertion(kind)
         assert {check.kind for check in made(assertion).checks} <= known
+
+
+def test_fields_of_a_json_answer():
+    fields = [
+        {"path": "name"},
+        {"path": "sum", "match": "numeric_tolerance", "tolerance": Decimal("0.5"), "weight": 2},
+        {"path": "items[1].day", "match": "date", "required": False},
+    ]
+    expected = '{"name": "Ada", "sum": 10, "items": [{}, {"day": "2026-11-18"}]}'
+    more = {"fields": fields, "reference": expected}
+    (check,) = made(Assertion("field-accuracy", parameters=more, threshold=Decimal("0.6"))).checks
+    (good,) = run_checks((check,), '{"name": " Ada", "sum": 10.4, "items": [{}, {"day": "18 Nov 2026"}]}')
+    assert (good.passed, good.score) == (True, 1), good.message
+    (half,) = run_checks((check,), '```json\n{"name": "Bob", "sum": 9.5}\n```')
+    assert (half.passed, half.score) == (True, Decimal("0.666667"))
+    (bad,) = run_checks((check,), '{"name": "Ada", "sum": 12}')
+    assert (bad.passed, bad.message) == (False, "sum is 12, expected 10")
+    (problem,) = prepared([Assertion("field-accuracy", parameters={"fields": ["x"]})], Path("/")).problems
+    assert "expected_output that is JSON" in problem.message

@@ -61,13 +61,8 @@ HARNESS = """
     return;
   }
   let made;
-  if (/\\n/.test(code.trim()) && /\\breturn\\b/.test(code)) {
-    try { made = make(code); } catch (error) { if (!(error instanceof SyntaxError)) throw error; }
-  }
-  if (!made) {
-    try { made = make(`return (${code.trim().replace(/;+$/, "")}\\n);`); }
-    catch (error) { if (!(error instanceof SyntaxError)) throw error; made = make(code); }
-  }
+  try { made = make(`return (${code.trim().replace(/;+$/, "")}\\n);`); }
+  catch (error) { if (!(error instanceof SyntaxError)) throw error; made = make(code); }
   answer(call(made));
 })
 """

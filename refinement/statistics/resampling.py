@@ -35,8 +35,8 @@ def draws(tasks: int) -> Floats:
 def reaches(values: Floats, levels: Sequence[float]) -> Floats:
     """How far each column's interval reaches to either side of its mean; 0 where all values are equal.
 
-    `values` has a row for each task, at least two; `levels` has each column's share of intervals that may miss
-    the true mean, such as 0.05.
+    `values` has a row for each task, at least two; `levels` has each column's share of intervals that may
+    miss the true mean, such as 0.05.
     """
     errors = values.std(axis=0, ddof=1) / np.sqrt(len(values))
     found: Floats = critical_values(values, levels) * np.where(errors < TINY, 0.0, errors)

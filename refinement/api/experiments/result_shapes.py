@@ -29,6 +29,14 @@ class ComparisonShape(Schema):
     tasks: int = Field(description="Tasks that both scored.")
 
 
+class ChangeShape(Schema):
+    """A setting that differs."""
+
+    setting: str = Field(examples=["producer"])
+    before: str
+    after: str
+
+
 class TypeFigures(Schema):
     """A configuration's figures on one task type."""
 
@@ -47,6 +55,7 @@ class TypeFigures(Schema):
 class ConfigurationFigures(TypeFigures):
     """A configuration's figures over all tasks."""
 
+    changes: list[ChangeShape] = Field(description="Settings that differ from the baseline's.")
     runs: int
     done: int = Field(description="Ended runs, also without a score.")
     unscored: int
@@ -139,14 +148,6 @@ class DescribedConfiguration(Schema):
     letter: str
     name: str
     settings: dict[str, str] = Field(examples=[{"rubric": "wiggum@3", "producer": "ollama/qwen3:14b"}])
-
-
-class ChangeShape(Schema):
-    """A setting that differs."""
-
-    setting: str = Field(examples=["producer"])
-    before: str
-    after: str
 
 
 class RegressionShape(Schema):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
 from refinement.selectors.experiments.headline import headline
+from refinement.selectors.experiments.identity import RELATED, differences
 from refinement.statistics.comparing import MISLEADING, Comparison
 from refinement.statistics.experiments import FIGURES, Group, Statistics, Trial, experiment_statistics
 from refinement.statistics.intervals import Interval
@@ -68,7 +69,7 @@ def loaded(pk: int) -> Loaded:
     fields[0] = "configuration_id"
     return Loaded(
         experiment,
-        list(experiment.configurations.order_by("position")),
+        list(experiment.configurations.select_related(*RELATED).order_by("position")),
         list(experiment.suite_version.tasks.order_by("position").only("pk", "key", "title", "task_type")),
         [Row(*values) for values in rows.values_list(*fields)],
     )
@@ -108,6 +109,7 @@ def report(found: Loaded, statistics: Statistics) -> dict[str, Any]:
         {
             **named(entry),
             "baseline": entry.baseline,
+            "changes": changes(found, entry),
             **counts(row for row in found.rows if row.configuration == entry.pk),
             **figures(overall, at, FIGURES),
         }
@@ -133,6 +135,13 @@ def report(found: Loaded, statistics: Statistics) -> dict[str, Any]:
 
 def named(entry: Configuration) -> dict[str, Any]:
     return {"id": entry.pk, "letter": entry.letter, "name": entry.name}
+
+
+def changes(found: Loaded, entry: Configuration) -> list[dict[str, str]]:
+    """The settings in which it differs from the baseline."""
+    if found.baseline is None or entry.baseline:
+        return []
+    return differences(found.configurations[found.baseline], entry)
 
 
 def counts(rows: Iterable[Row]) -> dict[str, int]:

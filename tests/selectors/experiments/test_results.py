@@ -63,6 +63,13 @@ def test_figures_are_means_over_tasks_with_an_interval(compared):
     assert entry["cost"] is None
 
 
+def test_what_differs_from_the_baseline_is_listed(compared):
+    compared.configurations.filter(name="C").update(producer_model="other:2b")
+    result = experiment_results(compared.pk)
+    changed = {"setting": "producer", "before": "ollama/writer:1b", "after": "ollama/other:2b"}
+    assert [of(result, name)["changes"] for name in "ABC"] == [[], [], [changed]]
+
+
 def test_what_has_no_score_is_counted_and_left_out_of_pairs(project):
     broken = [None, *scores(2, 10, more=1)[1:]]
     experiment = an_experiment(a_suite_of(project, 10), {"A": scores(1, 10), "B": broken})

@@ -6,8 +6,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from refinement.evals.asserting import TYPES, Asserted, read_assert
-from refinement.evals.dialects.assertions import AssertionReader, Scope
-from refinement.evals.dialects.kinds import UNDERSTOOD, UNKNOWN, kind_of, refusal_of
+from refinement.evals.dialects.asserts.kinds import UNDERSTOOD, UNKNOWN, kind_of, refusal_of
+from refinement.evals.dialects.asserts.reading import AssertionReader, Scope
 from refinement.evals.dialects.log import Log
 from refinement.evals.dialects.providers import OWN
 from refinement.evals.dialects.reader import Reader

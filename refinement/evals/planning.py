@@ -10,7 +10,7 @@ from pathlib import Path
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import RALPH_POLICY, RALPH_SCALE, context_rules_for
 from refinement.engine.types import ONE, Check, Gate, Information, Rubric, Severity
-from refinement.evals.dialects.tool_asserts import needs_tools
+from refinement.evals.dialects.asserts.tools import needs_tools
 from refinement.evals.targets import instance_target, read_targets_file, targets_file
 from refinement.evals.types import DEFAULT_LOOP, BadEval, Case, EvalFile, Loop, Rule, Target
 from refinement.providers.command import TIMEOUT_SECONDS

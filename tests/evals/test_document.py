@@ -6,7 +6,8 @@ import pytest
 
 from refinement.evals import asserting, native, reading, targets
 from refinement.evals import kinds as running
-from refinement.evals.dialects import contexts, kinds, table
+from refinement.evals.dialects import table
+from refinement.evals.dialects.asserts import contexts, kinds
 from refinement.evals.planning import Planner
 from refinement.evals.results import AssertResult, Ralph, Result
 from refinement.evals.types import BadEval

@@ -9,7 +9,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refinement.evals.dialects import keys, kinds
+from refinement.evals.dialects import keys
+from refinement.evals.dialects.asserts import kinds
 from refinement.evals.reading import check_eval
 from tests.evals.corpus_reading import files, name_of
 

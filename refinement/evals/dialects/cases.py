@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from refinement.evals.dialects.agentv_fields import AgentvFields, targets_of
-from refinement.evals.dialects.assertions import AssertionReader, Scope
+from refinement.evals.dialects.asserts.reading import AssertionReader, Scope
 from refinement.evals.dialects.defaults import Defaults, assert_nodes
 from refinement.evals.dialects.keys import AGENTV_EXECUTION, AGENTV_TEST, PROMPTFOO_OPTIONS, PROMPTFOO_TEST
 from refinement.evals.dialects.log import sort_keys

@@ -3,7 +3,7 @@
 import csv
 import re
 
-from refinement.evals.dialects.kinds import REFUSED, UNDERSTOOD
+from refinement.evals.dialects.asserts.kinds import REFUSED, UNDERSTOOD
 from refinement.evals.dialects.log import words
 from refinement.evals.sources.csv_rows import Row
 from refinement.evals.sources.plain import node_of

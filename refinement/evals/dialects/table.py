@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from refinement.evals.dialects import keys, kinds
-from refinement.evals.dialects.contexts import WORDS
+from refinement.evals.dialects import keys
+from refinement.evals.dialects.asserts import kinds
+from refinement.evals.dialects.asserts.contexts import WORDS
+from refinement.evals.dialects.asserts.tools import KINDS as TOOL_KINDS
 from refinement.evals.dialects.log import Keys
-from refinement.evals.dialects.tool_asserts import KINDS as TOOL_KINDS
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "eval.md"
 HEADING = "## What is understood"

@@ -6,11 +6,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from refinement.engine.types import ONE, Severity
-from refinement.evals.dialects.contexts import WORDS as CONTEXTS
-from refinement.evals.dialects.contexts import as_rubric
-from refinement.evals.dialects.fields import as_javascript
-from refinement.evals.dialects.keys import ASSERTION
-from refinement.evals.dialects.kinds import (
+from refinement.evals.dialects.asserts.contexts import WORDS as CONTEXTS
+from refinement.evals.dialects.asserts.contexts import as_rubric
+from refinement.evals.dialects.asserts.fields import as_javascript
+from refinement.evals.dialects.asserts.kinds import (
     ALWAYS_HOLD,
     CODE_KINDS,
     FORM_ONLY,
@@ -23,14 +22,15 @@ from refinement.evals.dialects.kinds import (
     kind_of,
     refusal_of,
 )
+from refinement.evals.dialects.asserts.rubrics import RubricAsserts
+from refinement.evals.dialects.asserts.scripts import code_file, script_parameters
+from refinement.evals.dialects.asserts.tools import KINDS as TOOL_KINDS
+from refinement.evals.dialects.asserts.tools import NOTE, as_constant
+from refinement.evals.dialects.keys import ASSERTION
 from refinement.evals.dialects.log import sort_keys
 from refinement.evals.dialects.numbers import number_of
 from refinement.evals.dialects.reader import Reader
-from refinement.evals.dialects.rubric_asserts import RubricAsserts
-from refinement.evals.dialects.script_asserts import code_file, script_parameters
 from refinement.evals.dialects.templates import Names, Unfillable, fill
-from refinement.evals.dialects.tool_asserts import KINDS as TOOL_KINDS
-from refinement.evals.dialects.tool_asserts import NOTE, as_constant
 from refinement.evals.filling import FILE
 from refinement.evals.sources.plain import data, text_of
 from refinement.evals.types import Assertion, Dialect

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from refinement.evals.dialects.kinds import RUBRIC
+from refinement.evals.dialects.asserts.kinds import RUBRIC
 from refinement.evals.sources.plain import text_of
 from refinement.evals.types import Assertion
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from refinement.evals.dialects.kinds import RUBRIC
+from refinement.evals.dialects.asserts.items import items_of
+from refinement.evals.dialects.asserts.kinds import RUBRIC
 from refinement.evals.dialects.messages import is_messages
 from refinement.evals.dialects.prompts import chat_of
 from refinement.evals.dialects.reader import Reader, is_code
-from refinement.evals.dialects.rubrics import items_of
 from refinement.evals.filling import FILE
 from refinement.evals.sources.plain import data, text_of
 from refinement.evals.types import Assertion, Dialect

@@ -1,0 +1,1 @@
+"""Reads the assertions of promptfoo and AgentV."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from refinement.forms.suites.words import field_message
 from refinement.interchange.imports.fields import Notes
 from refinement.interchange.rubrics.yaml_reading import Fields, Scalar
 from refinement.interchange.suites.reading import TaskReader
@@ -195,7 +196,8 @@ def table_read(
             )
     for problem in notes.problems:
         row, name = spots.found[problem.line]
-        row.errors.setdefault(name, []).append(problem.message)
+        message = field_message(problem.message, spots.places[problem.line])
+        row.errors.setdefault(name, []).append(message)
     return TableRead(None if notes.problems else tuple(tasks), list(rows))
 
 

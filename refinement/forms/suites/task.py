@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from django.http import QueryDict
 
+from refinement.forms.suites.words import field_message
 from refinement.interchange.imports.fields import Notes
 from refinement.interchange.rubrics.yaml_reading import (
     BadFile,
@@ -136,8 +137,7 @@ def shift(node: Node) -> None:
 
 def placed(problem: Problem, lines: Mapping[int, str]) -> tuple[str, str]:
     """The field of a problem, and its message without the words that only a file needs."""
-    message = problem.message.replace(" in task 1", "").replace("task 1 ", "the task ").strip()
-    message = message[:1].upper() + message[1:]
+    message = field_message(problem.message, 1)
     if problem.line < CHECKS_FROM:
         return lines.get(problem.line, "task"), message
     line = problem.line - CHECKS_FROM - 1  # without the line that names the list

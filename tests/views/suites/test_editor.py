@@ -88,10 +88,10 @@ def test_plain_buttons_add_and_apply_without_saving(as_editor, project):
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"task-1-key": "a b"}, "task-1-key", "must be made of letters"),
+        ({"task-1-key": "a b"}, "task-1-key", "Key must be made of letters"),
         ({"task-1-key": "rotate"}, "task-2-key", "already used by task 1"),
         ({"task-1-title": "x" * 161}, "task-1-title", "160 are allowed"),
-        ({"task-2-task": " "}, "task-2-task", "task 2 has no task text"),
+        ({"task-2-task": " "}, "task-2-task", "The task has no task text"),
         ({"task-2-tags": ",".join(map(str, range(21)))}, "task-2-tags", "20 are allowed"),
     ],
 )

@@ -1,16 +1,19 @@
 """Tags for the pages of experiments."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
 from django.http import QueryDict
 from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
+from refinement.models import CellState
 from refinement.selectors.experiments.heatmap import Heatmap
 from refinement.selectors.experiments.words import count_text, money_text, status_sign
 
 register = template.Library()
+SQUARES = {state.value: f'<i class="square is-{state.value}"></i>' for state in CellState}
 
 
 @register.simple_tag
@@ -22,6 +25,12 @@ def amount(value: float) -> str:
 @register.simple_tag
 def amount_money(value: float) -> str:
     return money_text(value)
+
+
+@register.simple_tag
+def squares(states: Iterable[str]) -> SafeString:
+    """A square for each run. There are up to thousands, too many for a loop in a template."""
+    return mark_safe("".join(SQUARES[state] for state in states))  # noqa: S308  constants alone
 
 
 @register.filter

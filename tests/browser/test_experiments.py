@@ -97,7 +97,7 @@ def launch_three_configurations(page: Page) -> None:
         page.locator("#configuration-0").get_by_role("button", name="Duplicate").click()
     expect(page.locator(".configuration")).to_have_count(3)
     small = page.locator("#configuration-2")
-    small.get_by_label("Name").fill("Small writer")
+    small.get_by_label("Name", exact=True).first.fill("Small writer")
     small.get_by_label("Writer", exact=True).select_option("ollama/loopback:1b")
     expect(page.locator("#experiment-estimate")).to_contain_text("2 tasks × 3 × 2")
     page.locator("[data-launch]").click()

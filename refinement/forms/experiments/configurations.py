@@ -73,7 +73,7 @@ class ConfigurationForm(forms.Form):
         sources: Sequence[SourceText] = (),
         **kwargs: Any,
     ) -> None:
-        super().__init__(*args, prefix=f"c{number}", **{"label_suffix": "", **kwargs})
+        super().__init__(*args, **{"label_suffix": "", "prefix": f"c{number}", **kwargs})
         self.number, self.chosen_version, self.as_saved = number, version, definition
         self.endpoints = [offer.endpoint for offer in offers]
         self.needs_server = not has_real_model(offers)

@@ -308,7 +308,7 @@ def failed_checks(first: Side, second: Side) -> list[str]:
     """What the second run's best round fails that the first one's passes."""
     passed, failed = (
         dict(
-            CheckResult.objects.filter(round__run=side.run, round__number=side.run.best_round)
+            CheckResult.objects.filter(round__run=side.run, round__number=side.run.best_round or 0)
             .order_by("position")
             .values_list("key", "passed")
         )

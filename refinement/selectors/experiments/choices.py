@@ -84,6 +84,7 @@ def rubric_versions(
     )
     found = {}
     for version in rows.select_related("rubric").prefetch_related("criteria", "checks"):
-        if reference := wanted.get((version.rubric.slug, version.number)):
-            found[reference] = (version, definition_of(version))
+        named = wanted.get((version.rubric.slug, version.number))
+        if named is not None:
+            found[named] = (version, definition_of(version))
     return found

@@ -1,6 +1,7 @@
 """What editors do with an experiment: pause, resume, stop, run what is missing, choose the baseline."""
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -22,7 +23,7 @@ from refinement.services.experiments.control import (
 from refinement.services.runs.lifecycle import WrongState
 from refinement.views.experiments.page import is_partial, shown_experiment
 
-LARGEST = 10**15
+LARGEST = Decimal(10**15)
 
 
 def resume(request: ProjectRequest, experiment: Experiment) -> str:
@@ -57,7 +58,7 @@ ACTIONS: Mapping[str, Callable[[ProjectRequest, Experiment], str]] = {
 def budget_of(text: str) -> int:
     """A token budget as typed. Raises ValidationError."""
     try:
-        return int(whole_of(text.replace(",", ""), 1, LARGEST))
+        return int(whole_of(text.replace(",", ""), Decimal(1), LARGEST))
     except Refused as refusal:
         raise ValidationError(str(refusal)) from None
 

@@ -1,5 +1,7 @@
 """Two experiments compared: what was changed, and what that did."""
 
+from typing import Any
+
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -24,7 +26,12 @@ def experiment_compare(request: ProjectRequest) -> HttpResponse:
     The figures are computed by a worker on first use; the page looks again until they are there.
     """
     offered = newest_experiments(request.project, MOST_OFFERED)
-    page = {"section": "suites", "offered": offered, "a": chosen(request, "a"), "b": chosen(request, "b")}
+    page: dict[str, Any] = {
+        "section": "suites",
+        "offered": offered,
+        "a": chosen(request, "a"),
+        "b": chosen(request, "b"),
+    }
     first, second = page["a"], page["b"]
     if isinstance(first, Experiment) and isinstance(second, Experiment) and first != second:
         figures_or_blind(request, first, second)

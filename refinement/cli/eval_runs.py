@@ -61,7 +61,6 @@ class Evaluation:
         self.as_json = as_json
         self.results = Results(out, resume=resume, rerun_failed=rerun_failed)
         self.badge = badge
-        self.places = {job.key: place for place, job in enumerate(jobs, 1)}
         self.runs = Runs()
         self.line = StatusLine(sys.stderr)
 

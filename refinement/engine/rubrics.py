@@ -331,7 +331,7 @@ class Rubric:
 
 
 def _validate_gates(rubric: Rubric) -> None:
-    known = {part.key for part in (*rubric.criteria, *rubric.checks)}
+    known = {entry.key for entry in rubric.criteria} | {check.key for check in rubric.checks}
     for gate in rubric.gates or ():
         if not set(gate.keys) <= known:
             raise ValueError(f"a gate names {gate.keys}, which are not all criteria or checks")

@@ -21,7 +21,7 @@ def database_complaint(error: str) -> str:
     # The first line of a driver's message is the reason.
     reason = (error.strip().splitlines() or ["unknown reason"])[0]
     if "relation" in reason or "no such table" in reason:
-        return "the database has no tables yet; run: python manage.py migrate"
+        return "the database has no tables yet; run: wiggum migrate"
     return f"cannot reach the database {database_name()}: {reason}"
 
 

@@ -99,4 +99,4 @@ def test_a_database_server_that_is_away(data_dir, command):
 
 def test_a_worker_before_the_tables_are_made(data_dir):
     line = only_line(manage("worker", env=environment(data_dir)))
-    assert "the database has no tables yet; run: python manage.py migrate" in line
+    assert "the database has no tables yet; run: wiggum migrate" in line

@@ -122,4 +122,4 @@ def test_a_database_without_tables_is_said_in_one_line(refine):
     refine.database.unlink()
     done = refine("--rubric", "wiggum", "--task", "x", *MODELS)
     assert done.returncode == 1
-    assert done.stderr.strip() == "wiggum: the database has no tables yet; run: python manage.py migrate"
+    assert done.stderr.strip() == "wiggum: the database has no tables yet; run: wiggum migrate"

@@ -58,5 +58,5 @@ def static_files() -> Finding:
     return warn(
         "static files",
         "not collected, or from another version",
-        "Run python manage.py collectstatic. wiggum up also does it on start.",
+        "Run wiggum up, which collects them.",
     )

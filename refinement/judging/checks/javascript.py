@@ -75,7 +75,7 @@ def run_javascript(parameters: Parameters, candidate: str) -> Finding:
 
 def answer_of(parameters: Parameters, candidate: str) -> Any:
     """What the code returned, as JSON data. Raises Broken if it failed."""
-    import quickjs
+    import quickjs  # type: ignore[import-untyped]
 
     engine = quickjs.Context()
     engine.set_memory_limit(MEMORY_BYTES)

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Sum
 
 from refinement.engine.codec import BadRubric
+from refinement.engine.types import Rubric
 from refinement.execution.reports import report_request
 from refinement.models import (
     CellState,
@@ -88,7 +89,8 @@ def runs_deal(experiment_id: int, *, status: str = RunStatus.QUEUED, room: int |
         experiment_pause_itself(experiment, reason)
         return 0
     chosen = waiting.select_related("configuration__rubric_version", "task").order_by("order", "pk")
-    return sum(cell_start(experiment, cell, status) for cell in chosen[: min(room, AT_ONCE)])
+    rubrics: dict[int, Rubric] = {}  # by configuration
+    return sum(cell_start(experiment, cell, status, rubrics) for cell in chosen[: min(room, AT_ONCE)])
 
 
 def runs_under_way(experiment: Experiment) -> int:
@@ -113,11 +115,11 @@ def tokens_used(experiment: Experiment) -> int:
     return ended + (sums["prompts"] or 0) + (sums["replies"] or 0)
 
 
-def cell_start(experiment: Experiment, cell: ExperimentRun, status: str) -> int:
+def cell_start(experiment: Experiment, cell: ExperimentRun, status: str, rubrics: dict[int, Rubric]) -> int:
     """Creates the cell's run. If that is impossible, the cell says why, and the others go on."""
     try:
         with transaction.atomic():
-            run = cell_run_create(experiment, cell, status)
+            run = cell_run_create(experiment, cell, status, rubrics)
     except AnyDatabaseError:
         raise
     except (ValidationError, BadRubric, ValueError) as problem:
@@ -131,9 +133,14 @@ def cell_start(experiment: Experiment, cell: ExperimentRun, status: str) -> int:
     return 1
 
 
-def cell_run_create(experiment: Experiment, cell: ExperimentRun, status: str) -> Run:
+def cell_run_create(
+    experiment: Experiment, cell: ExperimentRun, status: str, rubrics: dict[int, Rubric]
+) -> Run:
     configuration, task = cell.configuration, cell.task
-    used = definition_changed(configuration.rubric_version, configuration.changes)
+    used = rubrics.get(configuration.pk)
+    if used is None:
+        used = definition_changed(configuration.rubric_version, configuration.changes)
+        rubrics[configuration.pk] = used
     return run_create(
         project=experiment.project,
         version=configuration.rubric_version,

@@ -14,6 +14,7 @@ from tests.postgres import POSTGRES, postgres_answers
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = [
+    "tests/execution/experiments/test_at_once.py",
     "tests/execution/lifecycle/test_at_once.py",
     "tests/execution/lifecycle/test_people_at_once.py",
     "tests/execution/lifecycle/test_places.py",

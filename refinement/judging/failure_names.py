@@ -48,8 +48,9 @@ def read_names(text: str, count: int) -> Read[dict[int, str]]:
         for entry in entries if isinstance(entries, (list, tuple)) else ():
             number, name = (entry.get("number"), entry.get("name")) if isinstance(entry, dict) else (0, "")
             words = shorten(" ".join(clean(str(name or "")).split()), NAME_CHARS).rstrip(".")
-            if isinstance(number, int) and 1 <= number <= count and words:
-                names.setdefault(number - 1, words)
+            place = int(str(number)) if str(number).isdecimal() and len(str(number)) < 4 else 0
+            if 1 <= place <= count and words:
+                names.setdefault(place - 1, words)
         if not names:
             raise Complaint("names must be a list of objects, each with a number of the list and a name.")
         return names

@@ -23,6 +23,7 @@ TOPICS = (
     ("run_evaluator", "evaluators"),
     ("evaluator", "evaluators"),
     ("run", "loop"),
+    ("failure", "failures"),
     ("experiment", "experiments"),
     ("configuration", "experiments"),
     ("suite_history", "experiments"),

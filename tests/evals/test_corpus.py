@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from refinement.evals.dialects import keys
 from refinement.evals.finding import eval_files
 from refinement.evals.planning import Planner
 from refinement.evals.reading import check_eval, read_eval
@@ -30,6 +31,21 @@ def test_every_refusal_names_a_line_and_a_reason(path):
         lines = refusal.file.read_text("utf-8").count("\n") + 1
         assert 1 <= refusal.line <= lines
         assert refusal.reason.strip()[-1] in ".?)"
+
+
+TABLES = (
+    keys.PROMPTFOO_FILE, keys.PROMPTFOO_TEST, keys.PROMPTFOO_OPTIONS, keys.AGENTV_FILE, keys.AGENTV_TEST,
+    keys.AGENTV_EXECUTION, keys.ASSERTION,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_key_that_is_called_understood_is_read(table):
+    sources = Path(keys.__file__).parent.rglob("*.py")
+    code = "".join(
+        path.read_text("utf-8") for path in sources if path.name not in ("keys.py", "detecting.py")
+    )
+    assert {key for key in table.understood if f'"{key}"' not in code} == set()
 
 
 def test_strict_refuses_what_is_ignored():

@@ -10,7 +10,8 @@ from refinement.evals.sources.plain import data, text_of
 from refinement.interchange.imports.fields import Missing, is_nothing
 from refinement.interchange.rubrics.yaml_reading import Fields, Node, Scalar
 
-INPUTS, EXPECTED = ("input", "input_messages"), ("expected_output", "expected_messages")
+INPUTS = ("input", "input_messages")
+EXPECTED = ("expected_output", "expected_messages", "reference_answer")
 CRITERIA = ("criteria", "expected_outcome", "outcome")
 TRACE_KEYS = ("tool_calls",)
 MOST_REPEATS = 1_000
@@ -29,17 +30,20 @@ class AgentvFields:
     def input(self, node: Fields, name: str) -> object | None:
         """The input as data, before variables are filled; None if the prompts of the file are used."""
         found = self.first(node, INPUTS)
-        if found is None:
+        files = data(node.values.get("input_files"))
+        if found is None and not files:
             return None
         value: object = data(found)
         if isinstance(found, Scalar) and found.text.startswith(FILE):
             value = self.from_file(found, name)
-        files = data(node.values.get("input_files"))
-        if isinstance(files, list) and files:
-            parts = [{"type": "file", "value": entry} for entry in files]
-            if isinstance(value, str):
-                return [{"role": "user", "content": [*parts, {"type": "text", "value": value}]}]
-        return value
+        if not isinstance(files, list) or not files:
+            return value
+        parts: list[object] = [{"type": "file", "value": text_of(entry)} for entry in files]
+        if is_messages(value):
+            assert isinstance(value, list)
+            return [{"role": "user", "content": parts}, *value]
+        text = [{"type": "text", "value": text_of(value)}] if value is not None else []
+        return [{"role": "user", "content": [*parts, *text]}]
 
     def from_file(self, node: Scalar, name: str) -> object:
         read = self.reader.text(node.text.removeprefix(FILE), node.line, name)
@@ -71,7 +75,7 @@ class AgentvFields:
             return "\n\n".join(texts)
         if isinstance(value, list) and value and all(is_file_part(entry) for entry in value):
             return reader.content(value, found.line, name)
-        return self.reader.filled(text_of(value), {}, found.line, name)
+        return text_of(value)
 
     def criteria(self, node: Fields) -> str:
         found = self.first(node, CRITERIA)

@@ -124,9 +124,6 @@ class CaseReader:
         kept = data(node.values.get("metadata"))
         metadata = {**self.defaults.metadata, **(kept if isinstance(kept, dict) else {})}
         prompt = options.values.get("rubricPrompt") or options.values.get("rubric_prompt")
-        if self.is_agentv and "rubrics" in node.values:
-            rubric = node.values["rubrics"]
-            own.append(Fields(rubric.line, {"rubrics": rubric}, {"rubrics": rubric.line}))
         return Part(
             name=name,
             node=node,
@@ -179,7 +176,7 @@ class CaseReader:
         seen = {**values, "vars": values}
         messages = self.messages(part, prompt, own, seen)
         prefix, suffix = (self.affix(options, key, seen) for key in ("prefix", "suffix"))
-        messages = wrapped((*self.lead(execution), *messages), prefix, suffix)
+        messages = wrapped((*self.lead(execution, seen), *messages), prefix, suffix)
         text = as_text(messages)
         if not text.strip() and not self.log.refused:
             self.log.add(part.line, f"The prompt of {brief(name)} is empty.")
@@ -188,7 +185,8 @@ class CaseReader:
             self.log.add(
                 prompt.line, f"{CONVERSATION} is not supported: it uses one case's answer in another case."
             )
-        expected = part.expected or (expected_in(values) if self.is_agentv else "")
+        expected = self.reader.filled(part.expected, seen, part.line, "the expected output")
+        expected = expected or (expected_in(values) if self.is_agentv else "")
         return Case(
             name=name,
             line=part.line,
@@ -215,8 +213,13 @@ class CaseReader:
         with self.log.inside(self.reader.path):
             return self.prompt_reader.messages(prompt, values, prompt.label or "the prompt")
 
-    def lead(self, execution: Fields) -> tuple[Message, ...]:
-        return () if data(execution.values.get("skip_defaults")) is True else self.defaults.messages
+    def lead(self, execution: Fields, values: Mapping[str, object]) -> tuple[Message, ...]:
+        """The messages that the file puts before every test's own."""
+        lead = self.defaults.lead
+        if lead is None or data(execution.values.get("skip_defaults")) is True:
+            return ()
+        with self.log.inside(self.reader.path):
+            return self.prompt_reader.messages(Template("", 1, lead), values, "input")
 
     def affix(self, options: Fields, key: str, values: Mapping[str, object]) -> str:
         node = options.values.get(key)

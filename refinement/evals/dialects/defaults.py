@@ -11,7 +11,7 @@ from refinement.evals.dialects.numbers import share_of, whole_of
 from refinement.evals.dialects.reader import Reader, without_scheme
 from refinement.evals.dialects.variables import VariableReader, Variables
 from refinement.evals.sources.plain import data, text_of
-from refinement.evals.types import Dialect, Message
+from refinement.evals.types import Dialect
 from refinement.interchange.imports.fields import is_nothing
 from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 
@@ -29,7 +29,7 @@ class Defaults:
     threshold: Decimal | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
     repeat: int = 1
-    messages: tuple[Message, ...] = ()  # before every test's own
+    lead: object = None  # AgentV's input of the file, which comes before the test's own
     templates: Mapping[str, Node] = field(default_factory=dict)
     criteria: str = ""
     targets: tuple[str, ...] = ()  # that tests without their own run with
@@ -131,6 +131,9 @@ class DefaultsReader:
 def assert_nodes(reader: Reader, place: Fields, name: str) -> list[Node]:
     """The assertions under any of their names."""
     found: list[Node] = []
+    rubrics = place.values.get("rubrics")
+    if rubrics is not None and not is_nothing(rubrics) and reader.dialect == Dialect.AGENTV:
+        found.append(Fields(rubrics.line, {"rubrics": rubrics}, {"rubrics": rubrics.line}))
     for key in ASSERT_KEYS:
         node = place.values.get(key)
         if node is None or is_nothing(node):

@@ -104,7 +104,7 @@ AGENTV_FILE = Keys(
         """
         tests evalcases eval_cases cases prompts input input_messages vars default_test defaultTest assert
         assertions evaluators evaluator rubrics execution target targets providers scenarios threshold
-        evaluate_options imports workspace environment name repeat runs env defaults input_files criteria
+        evaluate_options imports workspace environment name repeat runs env input_files criteria
         judge
         """
     ),
@@ -130,9 +130,10 @@ AGENTV_FILE = Keys(
 AGENTV_TEST = Keys(
     understood=words(
         """
-        id input input_messages expected_output expected_messages criteria expected_outcome outcome assert
-        assertions evaluators evaluator rubrics vars tags metadata conversation_id execution threshold
-        workspace environment description repeat name input_files options prompts task question runs
+        id input input_messages expected_output expected_messages reference_answer criteria
+        expected_outcome outcome assert assertions evaluators evaluator rubrics vars tags metadata
+        conversation_id execution threshold
+        workspace environment description repeat name input_files options prompts runs
         """
     ),
     carried=words(
@@ -183,6 +184,14 @@ AGENTV_EXECUTION = Keys(
         "threshold_mode": RUNNING,
     },
 )
+# All other keys of a script are its configuration.
+SCRIPT = words(
+    """
+    type command script value path cwd timeout timeout_ms timeout_seconds name metric id weight required
+    min_score negate severity suggestion threshold config target description comment note notes title
+    governance provider
+    """
+)
 ASSERTION = Keys(
     understood=words(
         """
@@ -190,7 +199,7 @@ ASSERTION = Keys(
         provider rubricPrompt rubric_prompt prompt rubrics criteria assert assertions evaluators aggregator
         command script cwd timeout timeout_ms timeout_seconds config min max unit budget fields aggregation
         rubric path max_tool_calls max_llm_calls max_tokens max_cost_usd max_duration_ms max_total max_input
-        max_output target_exploration_ratio $ref arguments
+        max_output target_exploration_ratio $ref
         """
     ),
     carried=words(

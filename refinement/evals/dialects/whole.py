@@ -69,12 +69,7 @@ class WholeReader:
         if self.reader.dialect == Dialect.AGENTV:
             fields = AgentvFields(self.reader)
             fields.folder(root)
-            shared = fields.input(root, "input")
-            if shared is not None:
-                prompt_reader = PromptReader(self.reader)
-                values = prompt_reader.deeply(shared, {}, root.line, "input")
-                messages = prompt_reader.of_data(values, root.line, "input")
-                defaults = replace(defaults, messages=messages)
+            defaults = replace(defaults, lead=fields.input(root, "input"))
         reader = CaseReader(self.reader, prompts, defaults)
         count = 0
         for place, test in enumerate(self.tests(root), 1):

@@ -147,10 +147,9 @@ class AssertionReader:
         return Fields(node.line, values, {**template.lines, **node.lines})
 
     def known(self, node: Fields, kind: str, negated: bool, name: str, depth: int) -> Assertion | None:
-        if kind == SCRIPT:
-            keys = replace(ASSERTION, ignored=None)  # other keys are the script's configuration
-            known = {key: line for key, line in node.lines.items() if key in keys.known}
-            sort_keys(self.log, Fields(node.line, node.values, known), name, keys, ONE_ASSERTION)
+        if kind == SCRIPT:  # its other keys are its configuration
+            known = {key: line for key, line in node.lines.items() if key in (ASSERTION.refused or {})}
+            sort_keys(self.log, Fields(node.line, node.values, known), name, ASSERTION)
         else:
             sort_keys(self.log, node, name, ASSERTION, ONE_ASSERTION)
         if "provider" in node.values:
@@ -158,6 +157,9 @@ class AssertionReader:
         base = self.base(node, kind, negated, name)
         if kind == SET:
             return self.set_of(node, base, name, depth)
+        if kind == "token-usage" and not has(node.values, "max_total") and base.threshold is None:
+            self.log.add(node.line, f"{name}: only max_total is supported, the tokens of a whole call.")
+            return None
         if kind == "execution-metrics":
             return self.metrics(node, base, name)
         if kind == RUBRIC:

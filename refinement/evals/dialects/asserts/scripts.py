@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from refinement.evals.dialects.keys import ASSERTION
+from refinement.evals.dialects.keys import SCRIPT
 from refinement.evals.dialects.numbers import number_of
 from refinement.evals.dialects.reader import Reader
 from refinement.evals.filling import Unreadable, file_text
@@ -45,7 +45,7 @@ def script_parameters(
     cwd = node.values.get("cwd")
     place = Path(text_of(data(cwd))) if cwd is not None and not is_nothing(cwd) else None
     base = folder or reader.folder
-    config = {key: data(value) for key, value in node.values.items() if key not in ASSERTION.known}
+    config = {key: data(value) for key, value in node.values.items() if key not in SCRIPT}
     given = data(node.values.get("config"))
     if isinstance(given, dict):
         config |= given

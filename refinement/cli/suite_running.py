@@ -67,7 +67,7 @@ class SuiteRun:
     def carry_out(self) -> int:
         """Returns the exit code. Raises CommandFailed."""
         self.files_check()
-        other = self.given_baseline()
+        self.baseline_check()
         number = self.started()
         with self.line:
             try:
@@ -78,7 +78,7 @@ class SuiteRun:
                 return Exit.INTERRUPTED
         if isinstance(ended, int):
             return ended
-        return self.reported(number, other)
+        return self.reported(number, self.other(number))
 
     def files_check(self) -> None:
         """Raises BadInput for files that cannot be written, before anything runs."""
@@ -86,21 +86,19 @@ class SuiteRun:
             if path is not None and not path.parent.is_dir():
                 raise BadInput(f"cannot write {path}: its folder does not exist.")
 
-    def given_baseline(self) -> int | None:
-        """The experiment to compare with. Raises Refused if it does not exist."""
-        if not self.baseline:
-            return None
-        if self.baseline != LATEST:
-            number = int(self.baseline)
-            self.experiments.progress(number)
-            return number
-        return self.experiments.latest(self.suite, before=self.resume)
+    def baseline_check(self) -> None:
+        """Raises Refused if there is no such experiment, before anything runs."""
+        if self.baseline and self.baseline != LATEST:
+            self.experiments.progress(int(self.baseline))
+
+    def other(self, number: int) -> int | None:
+        """The experiment to compare with."""
+        if self.baseline == LATEST:
+            return self.experiments.latest(self.experiments.progress(number).suite, before=number)
+        return int(self.baseline) if self.baseline else None
 
     def started(self) -> int:
         if self.resume is not None:
-            found = self.experiments.progress(self.resume)
-            if found.suite.partition("@")[0] != self.suite.partition("@")[0]:
-                raise Refused(f"experiment {self.resume} is of the suite {found.suite}, not {self.suite}.")
             self.experiments.resume(self.resume)
             return self.resume
         name = self.title or f"{self.suite}, {time.strftime('%Y-%m-%d %H:%M')}"

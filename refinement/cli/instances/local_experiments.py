@@ -5,14 +5,15 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from refinement.cli.exits import BadInput, Refused, Unavailable
-from refinement.cli.instances.experiments import ENDED, NewExperiment, Progress
+from refinement.cli.instances.experiments import NewExperiment, Progress
 from refinement.cli.instances.local import LocalInstance
 from refinement.interchange.experiments.configurations import ConfigurationText
-from refinement.models import CellState, Experiment, ExperimentStatus, Suite, SuiteVersion
+from refinement.models import CellState, Experiment, ExperimentStatus, SuiteVersion
 from refinement.providers.base import ErrorKind, ProviderError
 from refinement.providers.registry import Target, parse_target
 from refinement.selectors.endpoints import NoSuchEndpoint, provider_for
 from refinement.selectors.experiments.grid import progress_of
+from refinement.selectors.experiments.versions import SuiteNotFound, suite_version_named
 from refinement.selectors.rubrics.definitions import version_named
 from refinement.services.experiments.checking import ConfigurationSpec
 from refinement.services.experiments.control import experiment_resume
@@ -53,15 +54,10 @@ class LocalExperiments:
         return made.pk
 
     def suite_version(self, reference: str) -> SuiteVersion:
-        slug, _, number = reference.partition("@")
-        suite = Suite.objects.filter(project=self.project, slug=slug).first()
-        if suite is None:
-            raise Refused(f"there is no suite {slug!r} in the project {self.project.slug}.")
-        versions = suite.versions.order_by("-number")
-        found = (versions.filter(number=int(number)) if number.isdecimal() else versions).first()
-        if found is None or (number and not number.isdecimal()):
-            raise Refused(f"the suite {slug!r} has no version {number!r}.")
-        return found
+        try:
+            return suite_version_named(self.project, reference)
+        except SuiteNotFound as error:
+            raise Refused(str(error)) from None
 
     def spec(self, entry: ConfigurationText) -> ConfigurationSpec:
         try:
@@ -133,9 +129,6 @@ class LocalExperiments:
         if found is None:
             raise Refused(f"there is no experiment {number} in the project {self.project.slug}.")
         return found
-
-    def has_ended(self, number: int) -> bool:
-        return self.row(number).status in ENDED
 
 
 def models_check(specs: list[ConfigurationSpec]) -> None:

@@ -70,18 +70,18 @@
   // --- the open cell --------------------------------------------------------------------------------
   const panel = () => document.querySelector("#cell > .cell-panel");
   const mark = () => {
-    const open = panel()?.dataset.address;
+    const shown = panel()?.dataset.address;
     for (const cell of document.querySelectorAll(".heat-cell")) {
-      if (open && cell.getAttribute("href") === open) cell.setAttribute("aria-current", "true");
+      if (shown && cell.getAttribute("href") === shown) cell.setAttribute("aria-current", "true");
       else cell.removeAttribute("aria-current");
     }
   };
 
-  const close = () => {
-    const open = document.querySelector(".heat-cell[aria-current]");
+  const closePanel = () => {
+    const shown = document.querySelector(".heat-cell[aria-current]");
     document.getElementById("cell").replaceChildren();
     mark();
-    open?.focus();
+    shown?.focus();
   };
 
   document.addEventListener("htmx:afterSwap", ({ detail }) => {
@@ -94,7 +94,7 @@
   document.addEventListener("click", (event) => {
     if (!event.target.closest("[data-cell-close]")) return;
     event.preventDefault();
-    close();
+    closePanel();
   });
 
   // Arrow keys move between cells; J and K go through the regressions of the open cell.
@@ -114,7 +114,7 @@
     const cell = event.target.closest(".heat-cell");
     if (cell && event.key in ARROWS && step(cell, ...ARROWS[event.key])) event.preventDefault();
     if (!panel()) return;
-    if (event.key === "Escape") close();
+    if (event.key === "Escape") closePanel();
     const way = { j: "next", k: "previous" }[event.key.toLowerCase()];
     if (way) panel().querySelector(`[data-regression="${way}"]`)?.click();
   });

@@ -56,7 +56,7 @@ def count_text(value: float) -> str:
         return f"{value / THOUSAND / THOUSAND:.2f} M"
     if value >= 10 * THOUSAND:
         return f"{value / THOUSAND:.1f} k"
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
 
 
 def money_text(value: float) -> str:

@@ -29,6 +29,7 @@ SPELLINGS = (
     (re.compile(r"\{%(-?)\s*elseif\b"), r"{%\1 elif"),
     (re.compile(r"\bJSON\.stringify\("), "dump("),
     (re.compile(r"\bundefined\b"), "none"),
+    (re.compile(r"(\bfor\s+\w+\s*,\s*\w+\s+in\s+)([\w.\[\]'\"]+)(\s*-?%\})"), r"\1(\2)|pairs\3"),
 )
 
 
@@ -162,6 +163,11 @@ def load(value: object) -> object:
         raise Unfillable("load needs JSON") from None
 
 
+def pairs(value: object) -> object:
+    """Nunjucks goes through the keys and values of an object."""
+    return list(value.items()) if isinstance(value, dict) else value
+
+
 def _safe(value: object) -> object:
     return value
 
@@ -172,6 +178,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "tojson": dump,
     "load": load,
     "safe": _safe,
+    "pairs": pairs,
     "join": lambda values, separator="", key=None: separator.join(
         text_of(entry.get(key) if key and isinstance(entry, dict) else entry) for entry in values
     ),

@@ -30,7 +30,7 @@ from refinement.selectors.runs.live_steps import WORKER_LOST
 
 log = logging.getLogger("wiggum.steps")
 MAX_ERRORS = 6  # unexpected errors in one step
-CHECK_EVERY = 1.0  # seconds between two queries for other work, as long as there is none
+CHECK_EVERY = 0.4  # seconds between two queries for other work, as long as there is none
 TURN_SECONDS = 600.0  # then the run goes back into the queue, so that messages stay short
 
 

@@ -5,7 +5,7 @@ import time
 import pytest
 from django.utils import timezone
 
-from refinement.models import ExperimentRun, QueuedMessage, Run
+from refinement.models import ExperimentRun, Run
 from refinement.services.experiments.control import experiment_cancel, experiment_pause, experiment_resume
 from refinement.services.experiments.dealing import experiment_advance
 from tests.execution.lifecycle.conftest import scene
@@ -58,7 +58,6 @@ def test_pausing_and_stopping_end_all_calls_and_resuming_goes_on(project, scene)
         experiment_cancel(experiment, None)
         scene.server.wait_for(lambda: under_way(scene) == 0)
     assert states(experiment) == {"cancelled": THREADS, "waiting": 12 - THREADS}
-    assert not QueuedMessage.objects.filter(state="queued").exists()
 
 
 def test_a_single_run_passes_the_experiments_others(project, scene):

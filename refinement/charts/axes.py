@@ -36,11 +36,15 @@ class ValueAxis:
 
 
 def value_axis(values: Sequence[Decimal], scale: Scale, *, top: float, bottom: float, most: int) -> ValueAxis:
-    """An axis around the values with round ticks, within the scale and with at most `most` ticks."""
+    """An axis around the values with round ticks, within the scale and with at most `most` ticks.
+
+    It spans at least half of the scale, so that slopes of different runs can be compared.
+    """
     lowest, highest = (min(values), max(values)) if values else (scale.minimum, scale.maximum)
-    spread = max(highest - lowest, (scale.maximum - scale.minimum) / 5)
-    step = round_step(spread / (most - 2))
-    low = ((lowest - step / 2) / step).to_integral_value(ROUND_FLOOR) * step
+    least = (scale.maximum - scale.minimum) / 2
+    step = round_step(max(highest - lowest, least) / (most - 2))
+    floor = min(lowest - step / 2, highest + step / 2 - least)
+    low = (floor / step).to_integral_value(ROUND_FLOOR) * step
     high = ((highest + step / 2) / step).to_integral_value(ROUND_CEILING) * step
     low, high = max(low, scale.minimum), min(high, scale.maximum)
     if high <= low:

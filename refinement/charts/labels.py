@@ -33,12 +33,19 @@ def text_box(x: float, y: float, text: str, anchor: str = "middle") -> Box:
 
 
 def settle(
-    places: Sequence[tuple[float, float, str]], text: str, taken: list[Box], bounds: Box
+    places: Sequence[tuple[float, float, str]],
+    text: str,
+    taken: list[Box],
+    bounds: Box,
+    also: Sequence[Box] = (),
 ) -> tuple[float, float, str]:
-    """The first of these places that is free, else the first within bounds; its box is added to `taken`."""
+    """The first of these places that is free, else the first within bounds; its box is added to `taken`.
+
+    A free place meets no box of `taken` or `also`.
+    """
     boxes = [(place, text_box(place[0], place[1], text, place[2])) for place in places]
     inside = [entry for entry in boxes if entry[1].within(bounds)] or boxes
-    free = (entry for entry in inside if not any(entry[1].meets(other) for other in taken))
+    free = (entry for entry in inside if not any(entry[1].meets(other) for other in (*taken, *also)))
     place, box = next(free, inside[0])
     taken.append(box)
     return place

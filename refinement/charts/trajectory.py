@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 
 from refinement.charts.axes import ValueAxis, at, label_every, value_axis
 from refinement.charts.ends import end_labels
@@ -17,6 +18,7 @@ ENDS = 176.0  # room on the right for the names of lines
 NARROW = 600  # below this width there is no room for them
 FLOOR = 8.0  # below the plot if the rounds are named elsewhere
 LABEL_WIDTH = 74  # width of a round's name
+STRIDE = 8.0  # between the boxes along a line
 PREFIXES = {"best": "★ ", "people": "people "}
 SIGNS = {"penalty": -16.5, "signal": -5.5, "cut": 5.5, "split": 16.5}  # their distance from the round
 MOST_DOTTED = 60  # with more rounds, dots would hide the line
@@ -167,13 +169,27 @@ def _settled(
 ) -> tuple[tuple[Placed, ...], Label | None]:
     """The marks and the pass mark's label, at places where none covers another."""
     taken: list[Box] = []
-    found = [_placed(frame, series, mark, decimals, taken) for mark in marks]
+    drawn = _on_lines(frame, series)
+    found = [_placed(frame, series, mark, decimals, taken, drawn) for mark in marks]
     label = None if threshold is None else _threshold(frame, threshold, taken)
     return tuple(filter(None, found)), label
 
 
+def _on_lines(frame: _Frame, series: Sequence[Series]) -> list[Box]:
+    """Small boxes along the strong lines: what people's labels keep off."""
+    found = []
+    for entry in (entry for entry in series if entry.strong):
+        points = [(frame.x(i), frame.axis.y(v)) for i, v in enumerate(entry.values) if v is not None]
+        for (x, y), (to_x, to_y) in pairwise(points):
+            steps = max(1, int((to_x - x) / STRIDE))
+            for step in range(steps + 1):
+                at_x, at_y = x + (to_x - x) * step / steps, y + (to_y - y) * step / steps
+                found.append(Box(at_x - 2, at_y - 3, at_x + 2, at_y + 3))
+    return found
+
+
 def _placed(
-    frame: _Frame, series: Sequence[Series], mark: Mark, decimals: int, taken: list[Box]
+    frame: _Frame, series: Sequence[Series], mark: Mark, decimals: int, taken: list[Box], drawn: list[Box]
 ) -> Placed | None:
     value = _value_at(series[mark.series], mark.index) if mark.series < len(series) else None
     value = value if mark.value is None else mark.value
@@ -190,7 +206,8 @@ def _placed(
     # On a phone the legend alone names people's sign.
     prefix = "" if mark.kind == "people" and frame.width < NARROW else PREFIXES.get(mark.kind, "")
     text = f"{prefix}{shown(value, decimals)}"
-    text_x, text_y, anchor = settle(label_places(x, y, mark.kind), text, taken, frame.bounds)
+    also = drawn if mark.kind == "people" else []
+    text_x, text_y, anchor = settle(label_places(x, y, mark.kind), text, taken, frame.bounds, also)
     return Placed(mark.kind, at(x), at(y), at(text_y), text, words, anchor, at(text_x))
 
 
@@ -199,7 +216,10 @@ def label_places(x: float, y: float, kind: str) -> list[tuple[float, float, str]
     above, below = (x, y - 12, "middle"), (x, y + 21, "middle")
     beside = [(x - 11, y + 4, "end"), (x + 11, y + 4, "start")]
     far = [(x, y - 26, "middle"), (x, y + 35, "middle")]
-    return [*beside, above, below, *far] if kind == "people" else [above, below, *beside, *far]
+    if kind == "people":
+        lower = [(x + 11, y + 15, "start"), (x - 11, y + 15, "end")]
+        return [below, *lower, *beside, far[1], above, far[0]]
+    return [above, below, *beside, *far]
 
 
 def _value_at(series: Series, index: int) -> Decimal | None:

@@ -50,7 +50,7 @@
 
   // J and K move the focus from title to title, so that Enter opens the run without more ado.
   function move(step) {
-    const titles = [...document.querySelectorAll("#run-lines .title a:first-child")];
+    const titles = [...document.querySelectorAll("#run-lines .title > div > a:first-child")];
     const row = document.activeElement.closest("#run-lines tr");
     const at = titles.findIndex((title) => title.closest("tr") === row);
     const next = titles[at < 0 ? 0 : Math.min(Math.max(at + step, 0), titles.length - 1)];

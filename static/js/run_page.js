@@ -100,6 +100,27 @@
     document.querySelector("#run-talk[hx-get*='all=']")?.setAttribute("data-kept", "");
   });
 
+  // A passage below the cut that is linked to or focused shows the whole text.
+  document.addEventListener("scroll", ({ target }) => {
+    const all = document.getElementById("pane-all");
+    if (target.id !== "pane-scroll" || !all || all.checked || !target.scrollTop) return;
+    const top = target.scrollTop;
+    all.checked = true;
+    target.scrollTop = 0;
+    window.scrollBy(0, top);
+  }, true);
+
+  // C goes to the comment field.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "c" || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
+    const field = document.querySelector("#run-talk textarea[name='body']");
+    if (!field) return;
+    event.preventDefault();
+    field.focus();
+    field.scrollIntoView({ block: "center" });
+  });
+
   // Left and right arrows move between rounds while a round button has the focus.
   document.addEventListener("keydown", (event) => {
     const here = event.target.closest?.(".round-card");

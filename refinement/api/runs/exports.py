@@ -17,6 +17,7 @@ from refinement.models import Run
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.filters import runs_found
 from refinement.selectors.runs.training import TrainingChoice
+from refinement.services.reviews.blind_readings import scores_seen_record
 
 router = Router(tags=["Exports"])
 MOST_NAMED = 1_000
@@ -43,7 +44,10 @@ class ManyQuery(RunFilters):
 @member()
 def run_export(request: ApiRequest, run: int, form: Literal["json", "md", "txt"]) -> StreamingHttpResponse:
     """Export a run. Everything (json), a report (md), or the resulting text (txt)."""
-    return exported(request, run_or_404(request, run), form)
+    found = run_or_404(request, run)
+    if form != "txt":
+        scores_seen_record(runs=[found], user=request.user)
+    return exported(request, found, form)
 
 
 class TrainingQuery(ManyQuery):

@@ -21,6 +21,7 @@ from refinement.selectors.runs.boards.answers import answers_by_round
 from refinement.selectors.runs.diff_lines import ShownPiece
 from refinement.selectors.runs.diffs import round_diff
 from refinement.selectors.runs.evaluators.metrics import metrics_by_round
+from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.services.runs.hand_rounds import Edit, round_edit
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 
@@ -215,7 +216,9 @@ def round_new(request: ApiRequest, run: int, body: HandRound) -> RoundLine:
 @member()
 def round_read(request: ApiRequest, run: int, number: int) -> RoundWhole:
     """Get a round with its text, verdicts, checks and feedback."""
-    row = round_or_404(run_or_404(request, run, whole=False), number)
+    found = run_or_404(request, run, whole=False)
+    row = round_or_404(found, number)
+    scores_seen_record(runs=[found], user=request.user)
     return RoundWhole(
         **round_values(row),
         metrics=round_metrics([row]).get(row.pk, {}),
@@ -245,6 +248,7 @@ def round_candidate(request: ApiRequest, run: int, number: int) -> HttpResponse:
 def verdict_list(request: ApiRequest, run: int, paging: Query[Paging]) -> Page[VerdictShape]:
     """List verdicts on a run's rounds. In order."""
     found = run_or_404(request, run, whole=False)
+    scores_seen_record(runs=[found], user=request.user)
     rows = (
         Verdict.objects.filter(round__run=found)
         .select_related("round")

@@ -40,6 +40,7 @@ from refinement.selectors.launch.available_models import target_typed
 from refinement.selectors.rubrics.definitions import RubricNotFound, definition_of, version_named
 from refinement.selectors.runs.lists import runs_place
 from refinement.selectors.runs.orders import NEWEST, Order, Place, place_from
+from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.services.runs.creating import MOST_TAGS
 from refinement.services.runs.launching import MOST_REPEATS, runs_launch
 
@@ -289,6 +290,7 @@ def run_address(request: ApiRequest, run: int) -> str:
 def run_read(request: ApiRequest, run: int, wanted: Query[Fields]) -> RunWhole:
     """Get a run with its task, starting text and rubric."""
     found = run_or_404(request, run)
+    scores_seen_record(runs=[found], user=request.user)
     names = fields_of(RunWhole, wanted.fields)
     return some_of(RunWhole, WHOLE, TaggedRun(found, tags_of(found) if "tags" in names else []), names)
 

@@ -38,7 +38,10 @@ class HumanScore(models.Model):
 
 
 class BlindReading(models.Model):
-    """While it is open, no response shows this person a score of the run, by the judge or by people."""
+    """While it is open, no response shows this person a score of the run, by the judge or by people.
+
+    A person who opened the run's scores without scoring it has one that ended as it began, without a score.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="blind_readings")
     reader = models.ForeignKey(

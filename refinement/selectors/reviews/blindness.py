@@ -44,7 +44,7 @@ def not_blind_reason(run: Run, user: User) -> str:
 def not_blind_reason_for(ended: BlindReading | None, *, scored: bool) -> str:
     """Like `not_blind_reason`, from rows already loaded."""
     if ended is not None and ended.given_up:
-        return "You chose to see the scores of this run, so you can no longer score it blind."
+        return "You have seen this run's scores, so you can no longer score it blind."
     if ended is not None:
         return "You saw the scores of this run after scoring it, so your next score is not blind."
     if scored:

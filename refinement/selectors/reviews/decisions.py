@@ -16,7 +16,7 @@ DID = {
     DecisionKind.WITHDRAWN: "withdrew the decision",
 }
 BADGES = {
-    DecisionKind.RESULT: ("different result", "chip-info"),
+    DecisionKind.RESULT: ("chosen by people", "chip-info"),
     DecisionKind.APPROVED: ("approved", "chip-ok"),
     DecisionKind.CHANGES: ("changes requested", "chip-warn"),
     DecisionKind.REJECTED: ("rejected", "chip-bad"),

@@ -8,9 +8,10 @@ from django.db.models import F
 
 from refinement.engine.scoring import shown
 from refinement.engine.sentences import round_name
-from refinement.engine.types import ZERO, Rubric
+from refinement.engine.types import ZERO, Outcome, Rubric
 from refinement.models import BoardVerdict, CheckResult, HumanScore, Round, Run, RunStatus
 from refinement.models.people.people import initials_of
+from refinement.selectors.runs.demo_model import DEMO_WORDS, is_demo_run
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.words import capital_round_name, outcome_word
 
@@ -18,7 +19,8 @@ WIDE_GAP = Decimal("0.15")  # of the scale: from here people and the judge disag
 MOST_SCORES = 500
 EMBEDDED = "embedded"
 VALID_RUNGS = ("", "strict", "embedded")
-LOOKS = {"PASS": "ok", "FAIL": "bad", "ERROR": "warn", "DONE": "info"}
+LOOKS = {"PASS": "ok", "FAIL": "bad", "ERROR": "error", "DONE": "done"}
+FAILED = {"judge_failed": "the judge failed", "producer_failed": "the writer failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +73,19 @@ class Answer:
     outcome: str
     look: str
     number: int | None  # of the result
-    result: str
-    chosen: bool  # a person chose it
-    first: str
-    score: str
-    why: str  # without what the result says already
+    headline: str
+    first: str  # of the scores that follow the headline; empty if there is only one
+    score: str  # empty if the headline stands alone
+    why: str  # without what the headline says already
+    demo: bool  # the demo model judged: the scores mean nothing
     people: PeopleGap | None
     checks: CheckCount | None
     doubts: tuple[Doubt, ...]
+
+    @property
+    def result(self) -> str:
+        """The round's name: `Round 3`."""
+        return capital_round_name(self.number) if self.number else ""
 
 
 def people_scores(run: Run) -> dict[int, list[HumanScore]]:
@@ -106,24 +113,57 @@ def answer_of(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> An
     people = gap_of(rubric, row, scores.get(row.number, [])) if row else None
     checks = checks_of(row) if row and rubric.checks else None
     composite = row.composite if row else None
+    demo, failed = is_demo_run(run), run.outcome == Outcome.ERROR
+    score = "" if composite is None else shown(composite, rubric.policy)
+    alone = failed or (demo and run.is_finished)
     return Answer(
         outcome=outcome_word(run.outcome) or RunStatus(run.status).label,
-        look=LOOKS.get(run.outcome, "") if run.outcome else "info",
+        look="" if demo and not failed else LOOKS.get(run.outcome, "") if run.outcome else "info",
         number=number,
-        result=capital_round_name(number) if number else "",
-        chosen=run.chosen_round is not None and run.chosen_round == number,
-        first=facts.r1 if number != 1 else "",
-        score="" if composite is None else shown(composite, rubric.policy),
-        why=f"{chosen_words(facts)}{why_words(facts)}",
+        headline=headline_of(facts, number, score, demo=demo),
+        first=facts.r1 if number != 1 and not alone else "",
+        score="" if alone else score,
+        why=f"{best_words(facts, score, demo=demo)}{chosen_words(facts)}{why_words(facts)}",
+        demo=demo,
         people=people,
         checks=checks,
         doubts=tuple(doubts_of(facts, row, people, checks)) if row and run.is_finished else (),
     )
 
 
+def headline_of(facts: RunFacts, number: int | None, score: str, *, demo: bool) -> str:
+    """What happened, in a few words. A run that failed says so before anything else."""
+    run = facts.run
+    if run.outcome == Outcome.ERROR:
+        return f"{_stopped(facts)}: {FAILED.get(run.stop_reason, 'an error occurred')}."
+    if number is None or not score:
+        return "No round was judged" if run.is_finished else ""
+    name = capital_round_name(number)
+    if not run.is_finished:
+        return f"Best so far: {round_name(number)},"
+    if demo:
+        return f"{name} ranks first. Demo scores mean nothing."
+    return f"{name} is the result:"
+
+
+def _stopped(facts: RunFacts) -> str:
+    """Where a run failed: a judge in the newest round, a writer in the one after it."""
+    number = len(facts.rounds) + (facts.run.stop_reason == "producer_failed")
+    return f"Stopped in {round_name(number)}" if number else "Stopped"
+
+
+def best_words(facts: RunFacts, score: str, *, demo: bool) -> str:
+    """What a run that failed has nevertheless."""
+    if facts.run.outcome != Outcome.ERROR or facts.result is None or not score:
+        return ""
+    return f"Best so far: {round_name(facts.result.number)}{'' if demo else f', {score}'}. "
+
+
 def why_words(facts: RunFacts) -> str:
     """Why it ended, without naming the result again."""
-    return facts.sentence.replace(f" {facts.best_name} is the result.", "")
+    words = facts.sentence.replace(f" {facts.best_name} is the result.", "")
+    failed = FAILED.get(facts.run.stop_reason, "")
+    return words.removeprefix(f"{failed[:1].upper()}{failed[1:]}: ") if failed else words
 
 
 def chosen_words(facts: RunFacts) -> str:
@@ -178,7 +218,7 @@ def doubts_of(
     facts: RunFacts, row: Round, people: PeopleGap | None, checks: CheckCount | None
 ) -> list[Doubt]:
     """Everything that qualifies the result, most important first."""
-    found = []
+    found = [Doubt("Demo model", DEMO_WORDS)] if is_demo_run(facts.run) else []
     if people and people.wide:
         found.append(Doubt("People disagree", f"People score it {people.shown}: {people.words}."))
     if checks and checks.failed:

@@ -86,8 +86,8 @@ def metric_charts_of(
 def marks_of(facts: RunFacts, people: Mapping[int, Decimal]) -> list[Mark]:
     judged = [index for index, line in enumerate(facts.rounds) if line.composite is not None]
     named = [*judged[:1], *judged[-1:]] if facts.compact else judged
-    marks = [Mark("best", index, "Best") for index in judged if facts.rounds[index].best]
-    marks += [Mark("score", index) for index in dict.fromkeys(named) if not facts.rounds[index].best]
+    marks = [Mark("best", index, "Result") for index in judged if facts.rounds[index].result]
+    marks += [Mark("score", index) for index in dict.fromkeys(named) if not facts.rounds[index].result]
     for index, line in enumerate(facts.rounds):
         if line.number in people:
             marks.append(Mark("people", index, "People", value=people[line.number]))

@@ -24,6 +24,7 @@ from refinement.selectors.runs.words import (
     KINSHIP_SENTENCES,
     capital_round_name,
     duration,
+    fails_again,
     lacks_budget,
     next_step_hint,
     origin_label,
@@ -64,6 +65,7 @@ class RoundLine:
     delta: str
     direction: str  # up, down or empty
     best: bool
+    result: bool  # what the run returns: the round that people chose, else the best one
     origin: str
     chars: int
     scores: tuple[str, ...]  # one per criterion
@@ -72,6 +74,7 @@ class RoundLine:
     unchanged: int | None = None  # the round that it was written from, if it has the same text
     metrics: tuple[str, ...] = ()  # one per metric
     key_change: str = ""  # what it changed: in the clerk's words, else in those of the feedback
+    asked: str = ""  # what the key change is, if it is only what the feedback said: asked, issue
     split: tuple[str, ...] = ()  # the criteria on which the judges of a board still disagree
     first_of_board: bool = False  # a board took over with this round
 
@@ -111,6 +114,10 @@ class RunFacts:
     @property
     def lacks_budget(self) -> bool:
         return lacks_budget(self.run)
+
+    @property
+    def fails_again(self) -> bool:
+        return fails_again(self.run)
 
     @property
     def has_splits(self) -> bool:
@@ -251,6 +258,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         delta=delta,
         direction={"+": "up", "−": "down"}.get(delta[:1], ""),
         best=row.number == run.best_round,
+        result=row.number == (run.chosen_round or run.best_round),
         origin=origin_label(row),
         chars=row.candidate_chars,
         scores=tuple(
@@ -260,6 +268,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         flags=tuple(flags_of(run, row)),
         by_hand=row.origin == RoundOrigin.HAND,
         key_change=key_change_of(row),
+        asked=asked_kind(row),
         split=tuple(
             criterion.name
             for criterion in rubric.criteria
@@ -279,11 +288,20 @@ def key_change_of(row: Round) -> str:
     return shorten(asked, KEY_CHANGE_CHARS) if asked else ""
 
 
+def asked_kind(row: Round) -> str:
+    """What stands for the key change: a suggested change, an issue, or empty for the clerk's own words."""
+    if row.key_change or row.origin == RoundOrigin.HAND:
+        return ""
+    found = next((name for name in ASKED if getattr(row, name, "")), "")
+    return "" if not found else "asked" if found == "asked" else "issue"
+
+
 def flags_of(run: Run, row: Round) -> list[str]:
     """Short warnings about a round."""
     flags = []
-    if row.number == run.chosen_round:
-        flags.append("chosen by people")
+    if run.chosen_round not in (None, run.best_round):
+        flags += ["chosen by people"] if row.number == run.chosen_round else []
+        flags += ["judge’s best"] if row.number == run.best_round else []
     if row.judged_at is None:
         flags.append("unscored" if run.is_finished else "not judged yet")
     if row.contract_violation:

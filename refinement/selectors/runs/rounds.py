@@ -18,6 +18,7 @@ from refinement.selectors.failures.places import Place, places_in_round
 from refinement.selectors.rubrics.words import check_name
 from refinement.selectors.runs.boards.rounds import BoardFacts, CriterionBoard, board_facts
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
+from refinement.selectors.runs.score_parts import score_parts
 from refinement.selectors.runs.words import (
     RUNG_LABELS,
     capital_round_name,
@@ -93,6 +94,7 @@ class DirectionEffect:
     number: int
     verdict: str  # the short label
     sentences: tuple[str, ...]
+    unsent: bool = False  # the feedback did not include it
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class RoundFacts:
     evaluator: EvaluatorFacts | None
     held_back: str = ""  # why it did not pass although its score reached the pass mark
     board: BoardFacts | None = None  # None if one judge judges it
+    parts: str = ""  # how checks and criteria make up the score, if both count
 
     @property
     def failed_checks(self) -> int:
@@ -176,6 +179,9 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         else None,
         held_back=held_back_sentence(rubric, row, checks),
         board=board,
+        parts=score_parts(
+            rubric, row.composite, row.scores or {}, {check.key: check.passed for check in checks}
+        ),
     )
 
 
@@ -305,18 +311,17 @@ def direction_effect(
     """The measurable effect: how much was rewritten, which scores moved, whether the request is repeated."""
     if after is None or verdict is None:
         return None
-    sentences = [*direction_hidden(verdict, after), *rewritten(row, after), *moved_scores(rubric, row, after)]
-    word = "not judged" if over else "not judged yet"
+    unsent = direction_hidden(verdict, after)
+    sentences = [*unsent, *rewritten(row, after), *moved_scores(rubric, row, after)]
+    word = f"{round_name(after.number)} was not judged" if over else "being judged"
     if later is not None:
         again = alike(verdict.asi, later.asi)
-        word = "asked again" if again else "not asked again"
-        if verdict.asi:
-            sentences.append(
-                "The next verdict asks for the same change, so it was probably not made."
-                if again
-                else "The next verdict asks for something else."
-            )
-    return DirectionEffect(capital_round_name(after.number), after.number, word, tuple(sentences))
+        word = "suggested again" if again else ""
+        if verdict.asi and again:
+            sentences.append("The next verdict suggests the same change: it was probably not made.")
+    return DirectionEffect(
+        capital_round_name(after.number), after.number, word, tuple(sentences), bool(unsent)
+    )
 
 
 def direction_hidden(verdict: Verdict, after: Round) -> list[str]:
@@ -324,9 +329,7 @@ def direction_hidden(verdict: Verdict, after: Round) -> list[str]:
     told = after.feedback or {}
     if not verdict.asi or told.get("asi") or verdict.asi in told.get("issues", ()):
         return []
-    return [
-        ("This rubric's feedback includes the issues but not the direction, so the writer did not see it.")
-    ]
+    return ["Under this rubric the writer gets the issues, not the suggested change."]
 
 
 def rewritten(row: Round, after: Round) -> list[str]:

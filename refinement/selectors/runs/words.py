@@ -63,6 +63,8 @@ REASON_LABELS: Mapping[str, str] = {
     "cancelled": "stopped",
     "imported": "ended elsewhere",
 }
+SHORT_WAIT = 24  # characters that a list has room for
+AWAY = ("cannot be reached", "refused", "not reachable", "unreachable", "timed out")
 SAID_BY_OUTCOME = ("passed", "stopped")
 
 
@@ -75,6 +77,16 @@ def reason_label(run: Run) -> str:
     """Why it stopped, in a few words; empty if the outcome already says so."""
     words = REASON_LABELS.get(run.stop_reason, run.stop_reason)
     return "" if words in SAID_BY_OUTCOME else words
+
+
+def waiting_label(run: Run) -> str:
+    """What it waits for, in two or three words."""
+    if len(run.waiting_for) <= SHORT_WAIT:
+        return run.waiting_for
+    where = run.waiting_endpoint or "model server"
+    if any(words in run.waiting_for for words in AWAY):
+        return f"{where} is away"
+    return f"for {where}" if run.waiting_endpoint else "for a retry"
 
 
 def origin_label(row: Round) -> str:
@@ -129,8 +141,15 @@ def lacks_budget(run: Run) -> bool:
     return run.stop_reason.startswith("budget_") and not run.rounds_judged
 
 
+def fails_again(run: Run) -> bool:
+    """Whether a retry cannot help: a prompt is too long for its model."""
+    return run.outcome == Outcome.ERROR and "context tokens" in run.why
+
+
 def next_step_hint(run: Run) -> str:
     """What a person can do about a run that failed."""
+    if fails_again(run):
+        return "A retry fails the same way: choose a judge or writer with a larger context, or fewer rounds."
     if run.outcome == Outcome.ERROR:
         return "No work is lost. Retry to continue from the last completed step."
     if run.outcome == Outcome.CANCELLED and run.rounds_judged:

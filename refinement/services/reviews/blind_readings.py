@@ -1,5 +1,7 @@
 """Blind readings: while one is open, its reader sees no scores of the run."""
 
+from collections.abc import Iterable
+
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -50,6 +52,23 @@ def blind_reading_give_up(*, run: Run, user: User) -> bool:
 def blind_reading_end(*, reading: BlindReading) -> None:
     """End the reading after a score. The score writes the audit entry."""
     BlindReading.objects.filter(pk=reading.pk, ended_at__isnull=True).update(ended_at=timezone.now())
+
+
+def scores_seen_record(*, runs: Iterable[Run], user: User) -> None:
+    """Remember that the user opened these runs' scores: their later scores of them are not blind.
+
+    Called by every page and endpoint that shows what the judge or people said of a run.
+    """
+    judged = [run for run in runs if run.r1 is not None and not run.is_example]
+    if not judged:
+        return
+    known = set(BlindReading.objects.filter(run__in=judged, reader=user).values_list("run", flat=True))
+    now = timezone.now()
+    BlindReading.objects.bulk_create(
+        BlindReading(run=run, reader=user, round_number=run.best_round or 1, ended_at=now, given_up=True)
+        for run in judged
+        if run.pk not in known
+    )
 
 
 def open_reading(run: Run, user: User) -> BlindReading | None:

@@ -16,6 +16,7 @@ from refinement.engine.types import Rubric
 from refinement.forms.reviews.human_scores import HumanScoreForm, score_initial
 from refinement.judging.schema import scale_in_words
 from refinement.models import BlindReading, HumanScore, Round, Run
+from refinement.selectors.reviews.blindness import not_blind_reason
 from refinement.selectors.reviews.human_scores import gap_headline, own_rows, who_judges
 from refinement.selectors.reviews.requests import place_of
 from refinement.selectors.runs.calls import said
@@ -175,6 +176,7 @@ def score_page(
         "rounds": round_choices(run, rubric, set(scored.values_list("round__number", flat=True))),
         "form": form,
         "reading": reading,
+        "not_blind": "" if reading else not_blind_reason(run, request.user),
         "raw": raw,
         "text": candidate_text(row.candidate, raw=raw),
         "task": said("task", run.task),

@@ -20,6 +20,7 @@ from refinement.selectors.runs.calls import (
 )
 from refinement.selectors.runs.costs import role_costs
 from refinement.selectors.runs.page import RunFacts, run_facts
+from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.views.runs.page import partial
 from refinement.views.runs.pane import number_from
 
@@ -29,6 +30,7 @@ from refinement.views.runs.pane import number_from
 def run_calls(request: ProjectRequest, run: int) -> HttpResponse:
     """The calls of a run or a round, or one call in full: as a page or plain text."""
     found = run_or_404(request, run)
+    scores_seen_record(runs=[found], user=request.user)
     if "call" in request.GET:
         return one_call(request, found, number_from(request.GET["call"], 0))
     facts = run_facts(found)

@@ -27,6 +27,7 @@ from refinement.selectors.compare.runs import (
 )
 from refinement.selectors.compare.settings import settings_compared
 from refinement.selectors.runs.diffs import bounded
+from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.views.runs.asked import run_numbers_param
 
 
@@ -43,6 +44,7 @@ def run_compare(request: ProjectRequest) -> HttpResponse:
     sides = sides_of(request.project, numbers)
     if len(sides) != len(numbers):
         raise Http404("One of these runs is not in this project.")
+    scores_seen_record(runs=[side.run for side in sides], user=request.user)
     base = _chosen({side.run.pk: side for side in sides}, request.GET.get("base", ""), sides[0])
     sides = baseline_first(sides, base.run.pk)
     page = {"section": "runs", "sides": sides, "numbers": numbers, **difference(request, sides)}

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.downloads import exported, many_exported
+from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.views.runs.asked import requested_runs
 
 MANY_FORMS = ("csv", "jsonl")
@@ -19,7 +20,10 @@ MANY_FORMS = ("csv", "jsonl")
 @project_view()
 def run_export(request: ProjectRequest, run: int, form: str) -> StreamingHttpResponse:
     """Downloads a run: everything, a report, or the best candidate."""
-    return exported(request, run_or_404(request, run), form)
+    found = run_or_404(request, run)
+    if form != "txt":
+        scores_seen_record(runs=[found], user=request.user)
+    return exported(request, found, form)
 
 
 @require_safe

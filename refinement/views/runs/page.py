@@ -27,11 +27,14 @@ from refinement.selectors.runs.progress import progress_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
 from refinement.selectors.runs.sources import quoted_places, source_lines
 from refinement.selectors.runs.words import plateau_calls, reason_label
+from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
 from refinement.views.comments.context import threads_context
 from refinement.views.reviews.queue import scores_first
 from refinement.views.runs.pane import pane_context
 from refinement.views.runs.team import team_context
+
+CHART_HEIGHT = 178  # static/css/round_strip.css draws the open round's column as high
 
 
 @require_safe
@@ -61,6 +64,7 @@ def shown_run(
     request: ProjectRequest, run: Run, number: int | None = None, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     """The page, or its content for htmx."""
+    scores_seen_record(runs=[run], user=request.user)
     context = run_context(request, run, number) | more
     name = "_page" if partial(request) else "page"
     return render(request, f"refinement/runs/{name}.html", context, status=status)
@@ -138,7 +142,7 @@ def charts(facts: RunFacts, people: Mapping[int, Decimal], *, coming: int = 0) -
     They have room for `coming` rounds.
     """
     return {
-        "wide": trajectory_of(facts, people=people, ends=True, width=924, height=226, coming=coming),
+        "wide": trajectory_of(facts, people=people, ends=True, width=924, height=CHART_HEIGHT, coming=coming),
         "narrow": trajectory_of(
             facts, people=people, ends=True, width=400, height=200, name="trajectory-narrow", coming=coming
         ),

@@ -33,7 +33,7 @@ def runs_of(project: Project, count: int = 1, *, tags: tuple[str, ...] = (), **f
     if given["status"] != "finished":
         given |= {"outcome": "", "stop_reason": "", "finished_at": None}
     if given["status"] == "waiting":
-        given |= {"next_try_at": now, "waiting_for": "ollama does not answer"}
+        given = {"next_try_at": now, "waiting_for": "ollama does not answer", **given}
     made = Run.objects.bulk_create(
         Run(
             project=project, rubric_version=version, rubric_id=version.rubric_id, nonce="n",

@@ -290,14 +290,34 @@ def test_looking_is_confirmed_recorded_and_makes_later_scores_open(as_viewer, vi
 
 def test_scoring_offers_blind_first_and_says_how_the_two_differ(as_viewer, viewer, run):
     address = f"/p/alpha/runs/{run.pk}/score/2/"
-    page = as_viewer.get(f"/p/alpha/runs/{run.pk}/").content.decode()
-    assert f'href="{address}?choose=1">Score</a>' in page
-    assert f"{address}blind/" not in page
     choice = as_viewer.get(f"{address}?choose=1").content.decode()
     assert 0 < choice.index(f'action="{address}blind/"') < choice.index(f'href="{address}">Score openly')
     assert not BlindReading.objects.exists()
     blind_reading_begin(run=run, number=2, user=viewer)
     assert "Your scores" in as_viewer.get(f"{address}?choose=1").content.decode()
+
+
+@pytest.mark.parametrize("shown", ["", "rounds/1/", "calls/", "export/json/", "compare"])
+def test_who_opened_the_scores_can_no_longer_score_blind(as_viewer, viewer, run, project, shown):
+    (other,) = runs_of(project)
+    base = f"/p/alpha/runs/{run.pk}/"
+    seen = f"/p/alpha/runs/compare/?run={run.pk}&run={other.pk}" if shown == "compare" else base + shown
+    answered(as_viewer, seen)
+    page = as_viewer.get(f"{base}score/2/?choose=1").content.decode()
+    assert "seen before" in page
+    assert "Score blind" not in page
+    as_viewer.post(f"{base}score/2/blind/")
+    keys = [entry["key"] for entry in run.snapshot["criteria"]]
+    as_viewer.post(f"{base}score/2/", {"version": "0", **{f"score-{key}": "6" for key in keys}})
+    assert not HumanScore.objects.get(author=viewer).blind
+    assert BlindReading.objects.filter(reader=viewer).count() == 1
+
+
+def test_texts_and_runs_without_scores_leave_a_score_blind(as_viewer, viewer, run, project):
+    (going,) = runs_of(project, status="running", r1=None)
+    for address in (f"{run.pk}/rounds/1/?form=text", f"{run.pk}/?form=task", f"{going.pk}/"):
+        assert as_viewer.get(f"/p/alpha/runs/{address}").status_code == 200
+    assert not BlindReading.objects.filter(reader=viewer).exists()
 
 
 def test_the_blind_note_is_words_and_leads_out(as_viewer, viewer, run):

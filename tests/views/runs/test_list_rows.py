@@ -31,7 +31,7 @@ def test_a_line_says_what_there_is_to_know(as_viewer, address, project, editor):
     for words in (
         "Explain the backups", "FAIL", "round limit reached", "Wiggum six dimensions", "@ v1", "qwen3:14b",
         "gemma3:27b", "of the same family", "5.00", "6.00", "Scores by round: 5, 6", "12\u202fk", "$0.25",
-        "Edgar Editor", ">EE<", ">docs<", ">night<", ">+1<", 'title="release"',
+        "Edgar Editor", ">EE<", ">docs<", ">+2<", 'title="night, release"',
         "Judge check:", "sparkline-threshold",
         f"/runs/{run.pk}/", "<time datetime=", ">now<",
     ):  # fmt: skip
@@ -42,12 +42,21 @@ def test_a_line_says_what_there_is_to_know(as_viewer, address, project, editor):
     ("fields", "chip", "note"),
     [
         ({"decision": "approved"}, "FAIL", "✓ approved"),
-        ({"decision": "changes"}, "FAIL", "▲ changes requested"),
+        ({"decision": "changes"}, "FAIL", "changes requested"),
         ({"outcome": "PASS", "stop_reason": "passed"}, "PASS", ""),
         ({"outcome": "ERROR", "stop_reason": "judge_failed"}, "ERROR", "judge failed"),
         ({"status": "running", "rounds_judged": 0}, "Running", "writing round 1"),
         ({"status": "queued"}, "Queued", "next in line"),
         ({"status": "waiting"}, "Waiting", "ollama does not answer"),
+        (
+            {
+                "status": "waiting",
+                "waiting_endpoint": "ollama",
+                "waiting_for": "ollama cannot be reached at 127.0.0.1:11434: connection refused",
+            },
+            "Waiting",
+            "ollama is away",
+        ),
         ({"status": "paused"}, "Paused", ""),
         ({"status": "paused", "plateau_asked": True}, "Paused", "needs your answer"),
     ],
@@ -114,7 +123,11 @@ def test_a_round_that_people_chose_is_shown_beside_the_best(as_viewer, address, 
     )  # fmt: skip
     page = as_viewer.get(address)
     [row] = page.context["rows"]
-    assert (row.best, row.chosen, row.chosen_title) == ("8.00", "7.25", "People chose round 1: 7.25")
+    assert (row.best, row.state.note, row.state.title) == (
+        "8.00",
+        "people chose 7.25",
+        "People chose round 1: 7.25",
+    )
     home = as_viewer.get(f"/p/{project.slug}/").content.decode()
     assert "People chose round 1: 7.25" in home
 

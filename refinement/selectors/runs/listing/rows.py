@@ -17,19 +17,18 @@ from refinement.selectors.runs.demo_model import DEMO_WORDS, is_demo_run
 from refinement.selectors.runs.listing.excerpts import Excerpt, excerpts_of
 from refinement.selectors.runs.listing.facts import RowFacts, row_facts
 from refinement.selectors.runs.lists import MOST_POINTS, Listed
-from refinement.selectors.runs.words import duration, outcome_word, reason_label
+from refinement.selectors.runs.words import duration, outcome_word, reason_label, waiting_label
 from refinement.selectors.score_words import composite_text
 
 FLAGGED = Decimal("0.15")  # of the scale: 1.5 points of 10
-TAGS = 2  # shown in a row; the others are in a tooltip
-NOTE_CHARS = 60
+TAGS = 1  # shown in a row; the others are in a tooltip
 HUES = 4  # colours of avatars
 THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 CHIPS = {Outcome.PASS: "ok", Outcome.FAIL: "bad", Outcome.ERROR: "warn", Outcome.DONE: "info"}
 DECISIONS = {
-    DecisionKind.RESULT: ("★ chosen", ""),
+    DecisionKind.RESULT: ("people chose {}", "people"),
     DecisionKind.APPROVED: ("✓ approved", "ok"),
-    DecisionKind.CHANGES: ("▲ changes requested", "warn"),
+    DecisionKind.CHANGES: ("changes requested", "warn"),
     DecisionKind.REJECTED: ("✕ rejected", "bad"),
 }
 MARKS = (
@@ -80,8 +79,6 @@ class Row:
     first: str
     best: str
     demo: str  # that the demo model judged it; empty if not
-    chosen: str  # the score of the round that people chose instead of the best
-    chosen_title: str
     scale: str
     line: Sparkline | None
     marks: list[tuple[str, str]]  # each sign with what it means
@@ -119,7 +116,7 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
     return Row(
         number=run.pk,
         title=run.title or "Untitled",
-        state=_state(run, facts),
+        state=_state(entry, facts),
         tags=entry.all_tags[:TAGS],
         more_tags=f"+{len(hidden)}" if hidden else "",
         more_title=", ".join(hidden),
@@ -131,8 +128,6 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
         first="" if run.r1 is None else composite_text(run.r1, entry.decimals),
         best=_best(run, entry.decimals),
         demo=DEMO_WORDS if is_demo_run(run) else "",
-        chosen=_chosen(entry),
-        chosen_title=entry.chosen_words,
         scale=entry.scale_words if run.r1 is not None else "",
         line=_line(entry),
         marks=[(sign, words.format(_rounds(count))) for sign, words, count in marks],
@@ -156,13 +151,15 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
     )
 
 
-def _state(run: Run, facts: RowFacts) -> State:
+def _state(entry: Listed, facts: RowFacts) -> State:
+    run = entry.run
     if not run.outcome:
         return _unfinished(run, facts)
     kind = CHIPS.get(Outcome(run.outcome), "")
     if run.decision in DECISIONS:
         words, tone = DECISIONS[DecisionKind(run.decision)]
-        return State(outcome_word(run.outcome), kind, words, tone, "Decided by a person")
+        title = entry.chosen_words or "Decided by a person"
+        return State(outcome_word(run.outcome), kind, words.format(_chosen(entry)), tone, title)
     if failed := facts.failed_checks.get(run.pk):
         words = f"✕ {failed} check{'' if failed == 1 else 's'} failed"
         return State(outcome_word(run.outcome), kind, words, "bad", run.why)
@@ -177,7 +174,7 @@ def _unfinished(run: Run, facts: RowFacts) -> State:
         case RunStatus.QUEUED:
             return State("Queued", "", facts.places.get(run.pk, ""))
         case RunStatus.WAITING:
-            return State("Waiting", "warn", run.waiting_for[:NOTE_CHARS], "", run.waiting_for)
+            return State("Waiting", "warn", waiting_label(run), "", run.waiting_for)
         case _ if run.is_asking:
             return State("Paused", "warn", "needs your answer", "warn")
         case status:
@@ -202,8 +199,9 @@ def _line(entry: Listed) -> Sparkline | None:
 
 
 def _chosen(entry: Listed) -> str:
+    """The score of the round that people chose as the result, else the round."""
     if not entry.chosen_words or entry.chosen_score is None:
-        return ""
+        return f"round {entry.run.chosen_round or entry.run.best_round or ''}".strip()
     return composite_text(entry.chosen_score, entry.decimals)
 
 

@@ -80,6 +80,14 @@
     if (atEnd) place.scrollTop = place.scrollHeight;
   };
 
+  // Some models repeat the marks that the prompt puts around texts.
+  const MARKS = /<<<(?:END )?[^<>\n]{0,80}(?:>{1,3}|$)\n?/g;
+  const counted = () => {
+    const place = document.querySelector("[data-live-words]");
+    const words = text.match(/\S+/g)?.length;
+    if (place && words && drawn) place.textContent = `, ${words.toLocaleString("en")} words so far`;
+  };
+
   const draw = () => {
     const place = document.querySelector("[data-live-text]");
     drawn = Boolean(place && text && [place.id, ""].includes(owner));
@@ -87,9 +95,11 @@
     owner = place.id;
     following(place, () => {
       // Appending keeps the reader's selection.
-      if (place.firstChild && text.startsWith(place.textContent)) place.firstChild.appendData(text.slice(place.textContent.length));
-      else place.textContent = text;
+      const clean = text.replace(MARKS, "");
+      if (place.firstChild && clean.startsWith(place.textContent)) place.firstChild.appendData(clean.slice(place.textContent.length));
+      else place.textContent = clean;
     });
+    counted();
     place.hidden = false;
   };
 
@@ -116,14 +126,34 @@
     return hours ? `${hours}:${two(minutes % 60)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
   };
 
+  // The estimate counts down, and says so when a round takes longer than those before it.
+  const LATE = 1.25;
+  const LATE_SECONDS = 10;
+  const remaining = (place) => {
+    const { liveLeft, low, high, usual } = place.dataset;
+    const spent = (Date.now() - Date.parse(liveLeft)) / 1000;
+    if (!(spent >= 0)) return;
+    if (spent > usual * LATE + LATE_SECONDS) {
+      place.textContent = "Longer than usual";
+      place.nextElementSibling.textContent = `usually ${clock(Number(usual))} a round, now ${clock(Math.floor(spent))}`;
+      return;
+    }
+    const [least, most] = [Math.floor(Math.max(0, low - spent) / 60), Math.ceil(Math.max(0, high - spent) / 60)];
+    if (most <= 1) place.textContent = "about 1 min";
+    else if (least === most) place.textContent = `about ${most} min`;
+    else place.textContent = least ? `${least} to ${most} min` : `up to ${most} min`;
+  };
+
   const tick = () => {
+    const left = document.querySelector("[data-live-left]");
+    if (left) remaining(left);
     for (const place of document.querySelectorAll("[data-live-since]")) {
       const began = Date.parse(place.dataset.liveSince);
       if (began) place.textContent = clock(Math.max(0, Math.floor((Date.now() - began) / 1000)));
     }
     const next = document.querySelector("[data-live-next]");
-    const left = Math.ceil((Date.parse(next?.dataset.liveNext) - Date.now()) / 1000);
-    if (next) next.textContent = left > 0 ? `next try in ${clock(left)}` : left > -30 ? "trying again now" : "next try is due: no worker is free";
+    const until = Math.ceil((Date.parse(next?.dataset.liveNext) - Date.now()) / 1000);
+    if (next) next.textContent = until > 0 ? `next try in ${clock(until)}` : until > -30 ? "trying again now" : "next try is due, waiting for a worker";
   };
 
   // --- the stream ---------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from refinement.services.reviews.decisions import REASON_CHARS
 
 KINDS = [
     (DecisionKind.APPROVED.value, "Approve a round"),
-    (DecisionKind.RESULT.value, "Choose another result"),
-    (DecisionKind.CHANGES.value, "Request changes"),
+    (DecisionKind.RESULT.value, "Choose another round as the result"),
+    (DecisionKind.CHANGES.value, "Request changes (the run does not continue by itself)"),
     (DecisionKind.REJECTED.value, "Reject the run"),
 ]
 WITHDRAW = (DecisionKind.WITHDRAWN.value, "Withdraw the decision")
@@ -31,11 +31,11 @@ class DecisionForm(forms.Form):
         coerce=int,
         empty_value=None,
         required=False,
-        help_text="For “Approve a round” and “Choose another result”.",
+        help_text="The round to approve, or the new result.",
         error_messages={"invalid_choice": "Round not found in this run."},
     )
     reason = forms.CharField(
-        label="Reason",
+        label="Reason (required)",
         strip=False,
         error_messages={"required": "Give a reason."},
         help_text=f"Visible to everyone in the project. At most {REASON_CHARS:,} characters.",

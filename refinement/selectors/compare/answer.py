@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from refinement.engine.scoring import shown
+from refinement.models import DecisionKind
 from refinement.selectors.compare.runs import Side, same_texts
 from refinement.selectors.score_words import composite_change
 
@@ -29,7 +30,8 @@ def _unlike(sides: Sequence[Side]) -> list[str]:
 
 def _better(sides: Sequence[Side], *, one_scale: bool) -> list[str]:
     if not one_scale:
-        return ["The runs have different scales, so no result is called better."]
+        rejected = [f"People rejected run {side.run.pk}." for side in sides if side.run.decision == "rejected"]
+        return ["The runs have different scales, so no result is called better.", *rejected]
     base, before = sides[0], sides[0].score
     rivals = [(side.score, side) for side in sides[1:] if side.digest != base.digest]
     scored = [(best, side) for best, side in rivals if best is not None]
@@ -38,9 +40,21 @@ def _better(sides: Sequence[Side], *, one_scale: bool) -> list[str]:
     best, top = max(scored, key=lambda entry: entry[0])
     gain = composite_change(best, before, top.rubric.policy.composite_decimals)
     if not gain.startswith("+"):
-        return [f"No run scored higher than the baseline, run {base.run.pk}."]
+        return [f"No run scored higher than the baseline, run {base.run.pk}{_but(base)}."]
     words = shown(best, top.rubric.policy)
+    if people := _but(top):
+        return [f"Run {top.run.pk} scored highest ({words}, {gain} against run {base.run.pk}){people}."]
     return [f"Run {top.run.pk} scored highest: {words}, {gain} against the baseline, run {base.run.pk}."]
+
+
+def _but(side: Side) -> str:
+    """What people decided about the run, if it is against it."""
+    match side.run.decision:
+        case DecisionKind.REJECTED:
+            return ", but people rejected it"
+        case DecisionKind.CHANGES:
+            return ", but people requested changes"
+    return ""
 
 
 def _runs(sides: Sequence[Side]) -> str:

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from refinement.charts import Mark, Series, TrajectoryChart, trajectory_chart
 from refinement.engine.types import Scale
 from refinement.models import Project, Run
-from refinement.selectors.compare.runs import Side
+from refinement.selectors.compare.runs import Side, result_number
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.score_words import composite_text
 
@@ -117,14 +117,14 @@ def _series(side: Side, values: Sequence[Decimal]) -> Series:
 
 
 def _bests(sides: Sequence[Side], columns: Sequence[Sequence[Decimal]], decimals: int) -> list[Mark]:
-    """The best rounds; those that would say the same at the same place share a mark."""
+    """The results; those that would say the same at the same place share a mark."""
     found: dict[tuple[int, Decimal], list[int]] = {}
     for place, (side, column) in enumerate(zip(sides, columns, strict=True)):
-        number = side.run.best_round
+        number = result_number(side.run)
         if number and number <= len(column):
             found.setdefault((number - 1, round(column[number - 1], decimals)), []).append(place)
     return [
-        Mark("best", index, f"best of {_named([sides[place] for place in places])}", series=places[0])
+        Mark("best", index, f"result of {_named([sides[place] for place in places])}", series=places[0])
         for (index, _), places in found.items()
     ]
 

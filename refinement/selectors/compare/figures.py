@@ -9,6 +9,7 @@ from refinement.engine.scoring import shown
 from refinement.models import Run, RunStatus
 from refinement.pricing import money
 from refinement.selectors.compare.runs import Side
+from refinement.selectors.reviews.decisions import badge_of
 from refinement.selectors.runs.words import duration, reason_label, rounds_at_most
 from refinement.selectors.score_words import composite_change, score_change, score_text
 
@@ -43,7 +44,9 @@ def figures_of(sides: Sequence[Side], *, one_scale: bool) -> list[Figure]:
     """Figures of each run, row by row. Scores are compared if all runs share a scale."""
     rows = [
         _figure("Result", sides, _result, is_result=True),
+        _figure("Decision", sides, _decision),
         _scores("Result score", sides, "score", one_scale=one_scale),
+        _figure("People", sides, _people),
         _scores("First score", sides, "r1", one_scale=one_scale),
         _scores("Last", sides, "last", one_scale=one_scale),
         _scores("Improvement", sides, "improvement", one_scale=one_scale),
@@ -118,10 +121,21 @@ def _amounts(
         tuple(
             Cell("")
             if value is None
-            else Cell(words(value), delta="" if side is sides[0] else _percent(value, base))
+            else Cell(words(value), _so_far(side.run), delta=_amount_delta(side, sides[0], value, base))
             for side, value in values
         ),
     )
+
+
+def _so_far(run: Run) -> str:
+    return "" if run.is_finished else "so far"
+
+
+def _amount_delta(side: Side, base: Side, value: Decimal, before: Decimal | None) -> str:
+    """The difference in percent; empty while one of the two runs still goes on."""
+    if side is base or not side.run.is_finished or not base.run.is_finished:
+        return ""
+    return _percent(value, before)
 
 
 def _percent(value: Decimal, base: Decimal | None) -> str:
@@ -168,6 +182,21 @@ def _result(side: Side) -> Cell:
     if not run.outcome:
         return Cell(RunStatus(run.status).label)
     return Cell(run.outcome, reason_label(run))
+
+
+def _decision(side: Side) -> Cell:
+    badge = badge_of(side.run.decision)
+    return Cell(badge[0] if badge else "")
+
+
+def _people(side: Side) -> Cell:
+    """People's mean score of the result, and how far it is from the judge's."""
+    if side.people is None:
+        return Cell("")
+    policy, count = side.rubric.policy, side.people.people
+    gap = composite_change(side.people.mean, side.people.mean - side.people.gap, policy.composite_decimals)
+    who = f"{count} {'person' if count == 1 else 'people'}"
+    return Cell(shown(side.people.mean, policy), f"{gap or 'same'} against the judge, {who}")
 
 
 def _of_rounds(side: Side) -> str:

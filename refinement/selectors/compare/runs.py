@@ -15,6 +15,7 @@ from refinement.engine.types import Rubric
 from refinement.models import PanelJudge, Project, Round, Run
 from refinement.rendering import markdown
 from refinement.selectors.reviews.blindness import shown_runs
+from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
 from refinement.selectors.runs.boards.rounds import has_panel
 from refinement.selectors.score_words import DECIMALS_OF_RUN
 
@@ -38,6 +39,7 @@ class Side:
     scores: Mapping[str, str] | None = None  # of the result, by criterion
     spread: Mapping[str, str] | None = None  # of its board, by criterion
     panel: tuple[str, ...] = ()  # its board as texts, by seat
+    people: PeopleGap | None = None  # people's scores of the result
 
     @property
     def judges(self) -> str:
@@ -91,7 +93,7 @@ def sides_of(project: Project, numbers: Sequence[int]) -> list[Side]:
     runs = shown_runs(project).filter(pk__in=numbers)
     found = {run.pk: run for run in runs.select_related("rubric", "rubric_version", "created_by")}
     rows = [found[number] for number in numbers if number in found]
-    bests, panels = _bests(rows), _panels(rows)
+    bests, panels, gaps = _bests(rows), _panels(rows), people_gaps([run.pk for run in rows])
     return [
         Side(
             run,
@@ -99,6 +101,7 @@ def sides_of(project: Project, numbers: Sequence[int]) -> list[Side]:
             slot,
             **bests.get(run.pk, {}),
             panel=tuple(panels.get(run.pk, ())),
+            people=gaps.get(run.pk),
         )
         for slot, run in enumerate(rows, start=1)
     ]

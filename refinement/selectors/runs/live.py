@@ -1,5 +1,6 @@
 """Live state of a run: status text, new events and text in progress."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -111,9 +112,14 @@ def pieces_after(run_id: int, attempt: int, after: int) -> list[tuple[int, str]]
     return list(rows.values_list("id", "text"))
 
 
+# Some models repeat the marks that the prompt puts around texts; static/js/run_live.js leaves them out, too.
+PROMPT_MARKS = re.compile(r"<<<(?:END )?[^<>\n]{0,80}(?:>{1,3}|$)\n?")
+
+
 def text_under_way(run: Run) -> str:
     """The end of the text a model is writing; empty if none."""
-    return "".join(text for _, text in pieces_after(run.pk, run.attempt, 0))[-TAIL_CHARS:]
+    text = "".join(text for _, text in pieces_after(run.pk, run.attempt, 0))[-TAIL_CHARS:]
+    return PROMPT_MARKS.sub("", text)
 
 
 def still_allowed(

@@ -17,7 +17,7 @@ from refinement.models import Call, CallPurpose, RunStatus
 from refinement.selectors.runs.boards.live import LiveBoard, live_board
 from refinement.selectors.runs.live import LiveState, live_states, text_under_way
 from refinement.selectors.runs.page import RoundLine, RunFacts
-from refinement.selectors.runs.words import plain_number
+from refinement.selectors.runs.words import duration, plain_number
 
 MOST_COMING = 8  # rounds in the strip, with those that are there
 DONE, NOW, NEXT = "done", "now", "next"
@@ -35,6 +35,9 @@ STAGE_OF = {
     "describe": "merge",
 }
 Spans: TypeAlias = dict[int, tuple[datetime, datetime]]
+# A round is late from this share of the slowest one on, and some seconds; static/js/run_live.js has the same.
+LATE, LATE_SECONDS = 1.25, 10
+LATE_WORDS = "Longer than usual"
 WRITES = (CallPurpose.DRAFT, CallPurpose.REVISE, CallPurpose.REPAIR)
 
 
@@ -61,8 +64,14 @@ class Coming:
 
 @dataclass(frozen=True, slots=True)
 class TimeLeft:
+    """What is left, and from what the page counts on: the bounds from the start of the round at work."""
+
     words: str
     basis: str
+    began: datetime  # the round at work
+    low: int  # seconds from its start, if it is the last round
+    high: int  # and if all rounds are used
+    usual: int  # the slowest round so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,14 +247,21 @@ def time_left(
     begun = judged.pop(state.number, None)
     if not judged:
         return None
-    spent = (now - spans[state.number][0]).total_seconds() if begun is not None else 0.0
+    # The first call of a round is recorded when it ends.
+    began = spans[state.number][0] if begun is not None else state.since or now
+    spent = max(0.0, (now - began).total_seconds())
     rounds = max(1, state.rounds_at_most - state.number + 1)
-    low = max(0.0, min(judged.values()) - spent)
-    high = max(low, max(judged.values()) * rounds - spent)
+    fastest, slowest = min(judged.values()), max(judged.values())
     first, last = min(judged), max(judged)
+    basis = f"estimated from round {first}" if first == last else f"estimated from rounds {first}–{last}"
+    late = spent > slowest * LATE + LATE_SECONDS
     return TimeLeft(
-        minutes_words(low, high),
-        f"estimated from round {first}" if first == last else f"estimated from rounds {first}–{last}",
+        LATE_WORDS if late else minutes_words(max(0.0, fastest - spent), max(0.0, slowest * rounds - spent)),
+        f"a round usually takes {duration(slowest)}" if late else f"left, {basis}",
+        began,
+        ceil(fastest),
+        ceil(slowest * rounds),
+        ceil(slowest),
     )
 
 

@@ -1,5 +1,6 @@
 """Create runs and set their tags."""
 
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
@@ -151,10 +152,17 @@ def label_of(title: str) -> str:
     return cleaned
 
 
+# After enough words, so that an abbreviation at the start does not end the title.
+SENTENCE_END = re.compile(r"(?<=\S{2}[.!?:])\s+(?=[^\W\d_a-z]|[\"“‘(])")
+LONG_TITLE = 60  # characters; a shorter first line is the title as it is
+
+
 def title_of(task: str) -> str:
-    """The first line of the task that has text, without the period of a single sentence."""
+    """The first sentence of the task's first line that has text, without its period."""
     first = next((line.strip() for line in task.splitlines() if line.strip(" #*->`")), task)
     title = first.lstrip("#*->` ") or first
+    if (end := SENTENCE_END.search(title)) and len(title) > LONG_TITLE:
+        title = title[: end.start()]
     return shorten(title if title.endswith("..") else title.removesuffix("."), TITLE_CHARS)
 
 

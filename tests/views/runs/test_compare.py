@@ -50,9 +50,9 @@ def test_figures_stand_side_by_side_with_what_changed_from_the_baseline(as_viewe
     answer = as_viewer.get(address(first, second))
 
     assert answer.status_code == 200
-    assert row_of(answer, "Result score") == "Result score 8.60 round 2 9.10 ★ highest +0.50 round 2"
-    assert row_of(answer, "First score") == "First score 7.15 8.30 ★ highest +1.15"
-    assert row_of(answer, "Improvement") == "Improvement +1.15 ★ highest +0.80 −0.35"
+    assert row_of(answer, "Result score") == "Result score 8.60 round 2 9.10 highest +0.50 round 2"
+    assert row_of(answer, "First score") == "First score 7.15 8.30 highest +1.15"
+    assert row_of(answer, "Improvement") == "Improvement +1.15 highest +0.80 −0.35"
     assert row_of(answer, "Rounds judged") == "Rounds judged 3 of max. 3 2 of max. 3"
     assert row_of(answer, "Tokens") == "Tokens 18,420 33,420 +81 %"
     assert row_of(answer, "Cost") == "Cost – $0.25"
@@ -66,7 +66,7 @@ def test_figures_stand_side_by_side_with_what_changed_from_the_baseline(as_viewe
 def test_the_baseline_can_be_chosen(as_viewer, project):
     first, second = finished_run(project), finished_run(project, ["8.3", "9.1"], candidates=["One.", "Two."])
     answer = as_viewer.get(address(first, second, base=second.pk))
-    assert row_of(answer, "Result score") == "Result score 9.10 ★ highest round 2 8.60 −0.50 round 2"
+    assert row_of(answer, "Result score") == "Result score 9.10 highest round 2 8.60 −0.50 round 2"
     assert f"No run scored higher than the baseline, run {second.pk}." in text_of(answer)
     assert f'<option value="{second.pk}" selected>' in answer.content.decode()
     assert as_viewer.get(address(first, second, base=999)).status_code == 404
@@ -98,12 +98,12 @@ def test_identical_texts_have_no_winner(as_viewer, project):
     first = finished_run(project, ["7", "8"], candidates=texts)
     second = finished_run(project, ["7", "8.5"], candidates=texts)
     answer = as_viewer.get(address(first, second))
-    assert "★ highest" not in row_of(answer, "Result score")
+    assert "highest" not in row_of(answer, "Result score")
     assert "Both results are the identical text. Differences in scores are the judge’s." in text_of(answer)
     third = finished_run(project, ["7", "7.5"], candidates=["One.", "Another."])
     answer = as_viewer.get(address(third, first, second))
     assert f"Runs {first.pk} and {second.pk} have identical text." in text_of(answer)
-    assert row_of(answer, "Result score").count("★ highest") == 2
+    assert row_of(answer, "Result score").count("highest") == 2
 
 
 def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):
@@ -121,7 +121,7 @@ def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):
 
 def test_a_loss_has_a_minus_and_no_warning_is_called_none(as_viewer, project):
     answer = as_viewer.get(address(finished_run(project, ["8", "7.5"]), finished_run(project, ["6", "7"])))
-    assert row_of(answer, "Improvement") == "Improvement \N{MINUS SIGN}0.50 +1.00 ★ highest +1.50"
+    assert row_of(answer, "Improvement") == "Improvement \N{MINUS SIGN}0.50 +1.00 highest +1.50"
     assert row_of(answer, "Warnings") == "Warnings none none"
 
 
@@ -132,7 +132,7 @@ def test_different_scales_become_shares_and_the_page_says_so(as_viewer, project)
 
     assert "different scales" in text_of(answer)
     assert row_of(answer, "Round 2") == "Round 2 75 % 90 %"
-    assert "★ highest" not in row_of(answer, "Result score")
+    assert "highest" not in row_of(answer, "Result score")
 
 
 def ralph():
@@ -376,7 +376,7 @@ def test_the_round_that_people_chose_is_what_is_compared(as_viewer, project):
     Run.objects.filter(pk=first.pk).update(chosen_round=1, decision="result")
     answer = as_viewer.get(address(first, second))
     said = row_of(answer, "Result score")
-    assert said.startswith("Result score 8.30 round 1, chosen by people 8.60 ★ highest +0.30")
+    assert said.startswith("Result score 8.30 round 1, chosen by people 8.60 highest +0.30")
     page = answer.content.decode()
     assert "Title one</h" in page  # rendered
     assert "# Title one" not in page.split('id="compare-diff"')[0]

@@ -73,6 +73,7 @@ class CheckLine:
     severity: str
     suggestion: str
     line: int | None
+    share: Decimal  # of its weight: 1 if it passed, 0 if not, or the fraction that it measured
 
     @property
     def name(self) -> str:
@@ -180,7 +181,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         held_back=held_back_sentence(rubric, row, checks),
         board=board,
         parts=score_parts(
-            rubric, row.composite, row.scores or {}, {check.key: check.passed for check in checks}
+            rubric, row.composite, row.scores or {}, {check.key: check.share for check in checks}
         ),
     )
 
@@ -271,6 +272,7 @@ def check_lines(row: Round) -> tuple[CheckLine, ...]:
             severity=result.severity,
             suggestion=result.suggestion,
             line=None if result.start is None else row.candidate.count("\n", 0, result.start) + 1,
+            share=Decimal(result.passed) if result.score is None else result.score,
         )
         for result in results
     )
@@ -313,7 +315,7 @@ def direction_effect(
         return None
     unsent = direction_hidden(verdict, after)
     sentences = [*unsent, *rewritten(row, after), *moved_scores(rubric, row, after)]
-    word = f"{round_name(after.number)} was not judged" if over else "being judged"
+    word = "not judged" if over else "not judged yet"
     if later is not None:
         again = alike(verdict.asi, later.asi)
         word = "suggested again" if again else ""

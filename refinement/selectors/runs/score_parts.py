@@ -11,7 +11,7 @@ CLOSE = Decimal("0.0001")  # stored scores are rounded
 
 
 def score_parts(
-    rubric: Rubric, composite: Decimal | None, scores: Mapping[str, Any], passed: Mapping[str, bool]
+    rubric: Rubric, composite: Decimal | None, scores: Mapping[str, Any], shares: Mapping[str, Decimal]
 ) -> str:
     """The shares of the checks and of the criteria, as a sentence.
 
@@ -27,17 +27,17 @@ def score_parts(
         if entry.key in scores
     ]
     checks = [
-        (one if plain else entry.weight, top if passed[entry.key] else bottom)
+        (one if plain else entry.weight, bottom + shares[entry.key] * (top - bottom))
         for entry in rubric.checks
-        if entry.key in passed
+        if entry.key in shares
     ]
     if composite is None or not policy.checks_in_composite or not criteria or not checks:
         return ""
     if abs(weighted_mean([*criteria, *checks]) - composite) > CLOSE:
         return ""
     weight = sum(part for part, _ in checks) / sum(part for part, _ in [*checks, *criteria])
-    count, share = sum(passed.values()), round(weight * 100)
+    share = round(weight * 100)
     return (
-        f"{shown(composite, policy)} = {count} of {len(checks)} checks passed ({share} % of the weight) and "
-        f"the judge's criteria, {shown(weighted_mean(criteria), policy)} on average ({100 - share} %)."
+        f"{shown(composite, policy)} = checks {shown(weighted_mean(checks), policy)} ({share} % of the weight) "
+        f"and the judge’s criteria {shown(weighted_mean(criteria), policy)} ({100 - share} %)."
     )

@@ -1,5 +1,6 @@
 """Where a run at work is: the stages of its round, the rounds to come, the time that is left."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -58,11 +59,16 @@ def test_a_run_that_waits_has_no_stage_that_goes_on(project, status):
 
 
 def test_the_time_left_is_a_range_from_the_rounds_before(project):
-    state = progress_of(run_facts(at_work(project, "revise", 2))).state
+    state = replace(progress_of(run_facts(at_work(project, "revise", 2))).state, since=NOW)
     spans = {1: (NOW - timedelta(minutes=5), NOW - timedelta(minutes=2))}
     assert time_left({}, state, NOW) is None
     left = time_left(spans, state, NOW)  # two more rounds of three minutes at most
-    assert (left.words, left.basis) == ("3 to 6 min", "estimated from round 1")
+    assert (left.words, left.basis) == ("3 to 6 min", "left, estimated from round 1")
+    # The round's first call is not recorded before it ends: the step's start counts.
+    later = replace(state, since=NOW - timedelta(minutes=2))
+    assert time_left(spans, later, NOW).words == "1 to 4 min"
+    late = time_left(spans, replace(state, since=NOW - timedelta(minutes=5)), NOW)
+    assert (late.words, late.basis) == ("Longer than usual", "a round usually takes 3 m 0 s")
 
 
 @pytest.mark.parametrize(

@@ -120,3 +120,55 @@ def test_a_revision_without_a_change_is_flagged(as_viewer, project):
     page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/rounds/2/").content.decode()
     assert page.count("no change") == 4, "the strip twice, the table, and beside the verdict"
     assert "The text is the same as in round 1, yet the score moved by +1.00: judge noise." in page
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("judge_failed", "Stopped in round 2: the judge failed. Best so far: round 1, 7.00."),
+        ("producer_failed", "Stopped in round 3: the writer failed. Best so far: round 1, 7.00."),
+        ("internal_error", "Stopped in round 2: an error occurred. Best so far: round 1, 7.00."),
+    ],
+)
+def test_a_run_that_failed_says_so_before_its_best_round(as_viewer, project, reason, words):
+    run = finished_run(project, ["7", "6"], outcome="ERROR", stop_reason=reason, why="It went wrong.")
+    text = answer(as_viewer, run)
+    assert words in text
+    assert "is the result" not in text
+
+
+def test_a_retry_that_fails_again_is_not_the_first_choice(as_editor, project):
+    why = "The judge's prompt takes about 8,414 of its model's 8,192 context tokens, which is too much."
+    run = finished_run(project, ["7"], outcome="ERROR", stop_reason="judge_failed", why=why)
+    page = as_editor.get(f"/p/{project.slug}/runs/{run.pk}/").content.decode()
+    assert "A retry fails the same way" in page
+    assert "Edit and rerun</a>" in page
+    assert 'class="button button-primary" type="submit">Retry' not in page
+
+
+def test_scores_of_the_demo_model_are_not_a_result(as_viewer, project):
+    run = passed(project, judge_endpoint="embedded", judge_model="smollm2-135m")
+    text = answer(as_viewer, run)
+    assert "Round 2 ranks first. Demo scores mean nothing." in text
+    assert "9.20" not in text.partition("It passed.")[0]
+    page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/").content.decode()
+    assert "run-page run-demo" in page
+    trust = page.partition("Can this verdict be trusted?")[2]
+    assert trust.index(">No<") < trust.index("The demo model judged.") < 500
+
+
+def test_one_star_marks_the_result(as_viewer, project):
+    run = finished_run(project, ["7", "9", "8"], chosen_round=1, decision="result")
+    page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/").content.decode()
+    strip = page[page.index('id="run-rounds"') :]
+    cards = [re.sub(r"<[^>]+>|\s+", " ", card) for card in strip[: strip.index("</nav>")].split("</li>")[:3]]
+    assert ["★" in card for card in cards] == [True, False, False]
+    assert "chosen by people" in cards[0]
+    assert "judge’s best" in cards[1]
+    assert "★ 7.00" in page
+
+
+def test_an_approved_best_round_is_not_called_chosen(as_viewer, project):
+    run = finished_run(project, ["7", "9"], chosen_round=2, decision="approved")
+    page = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/").content.decode()
+    assert "chosen by people" not in page

@@ -310,7 +310,7 @@ def test_who_opened_the_scores_can_no_longer_score_blind(as_viewer, viewer, run,
     keys = [entry["key"] for entry in run.snapshot["criteria"]]
     as_viewer.post(f"{base}score/2/", {"version": "0", **{f"score-{key}": "6" for key in keys}})
     assert not HumanScore.objects.get(author=viewer).blind
-    assert BlindReading.objects.filter(reader=viewer).count() == 1
+    assert BlindReading.objects.filter(run=run, reader=viewer).count() == 1
 
 
 def test_texts_and_runs_without_scores_leave_a_score_blind(as_viewer, viewer, run, project):

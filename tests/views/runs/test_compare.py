@@ -391,3 +391,16 @@ def test_the_diff_of_different_tasks_is_folded(as_viewer, project):
     Run.objects.filter(pk=first.pk).update(task="Another task")
     assert folded in as_viewer.get(address(first, second)).content.decode()
     assert folded not in as_viewer.get(address(first, second, a=first.pk)).content.decode()
+
+
+def test_people_who_rejected_the_highest_run_are_in_the_first_sentence(as_viewer, project, editor):
+    worse = finished_run(project, ["7"], candidates=["One text."])
+    better = finished_run(project, ["9"], candidates=["Another text."])
+    Run.objects.filter(pk=better.pk).update(decision="rejected")
+    page = as_viewer.get(f"/p/alpha/runs/compare/?run={worse.pk}&run={better.pk}")
+    assert (
+        f"Run {better.pk} scored highest (9.00, +2.00 against run {worse.pk}), but people rejected it."
+        in (page.context["answer"])
+    )
+    rows = {row.label: [cell.text for cell, _ in cells] for row, cells in page.context["figures"]}
+    assert rows["Decision"] == ["", "rejected"]

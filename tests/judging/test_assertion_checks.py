@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.types import Check
-from refinement.judging.checks import check_problems, expected_words, run_checks, running
+from refinement.judging.checks import LOCAL, check_problems, expected_words, run_checks, running
 from refinement.judging.checks.kinds import share_of
 from refinement.judging.checks.likeness import bleu, gleu, rouge_1, words
 
@@ -169,3 +169,13 @@ def test_a_result_says_what_was_expected_and_found():
     assert len(result.actual) == 200
     (passed,) = run_checks((Check("it", "rouge-n", {"references": ["a b c d"]}),), "a b c")
     assert (passed.passed, passed.score, passed.expected) == (True, Decimal("0.750000"), "")
+
+
+@pytest.mark.parametrize("kind", LOCAL)
+def test_code_of_the_caller_is_refused_everywhere_else(kind):
+    """A rubric with it cannot be saved, and whoever has no runner for it does not run it."""
+    check = Check("it", kind, {"code": "print(1)", "command": ["true"], "timeout": 1})
+    (problem,) = check_problems(check)
+    assert "only `wiggum eval` runs" in problem
+    (result,) = run_checks((check,), "x")
+    assert (result.passed, "only `wiggum eval` runs" in result.message) == (False, True)

@@ -61,9 +61,15 @@ def history_chart(
         return None
     across = (width - LEFT - RIGHT) / max(len(columns), 1)
 
-    def x(column: int, line: str) -> float:
-        spread = (slots[line] - (len(slots) + 1) / 2) * min(9.0, across / (len(slots) + 1))
-        return LEFT + across * (column + 0.5) + spread
+    columns_of = {
+        number: [each for each in points if each.column == number] for number in range(len(columns))
+    }
+
+    def x(point: Point) -> float:
+        """Points of one experiment are beside each other."""
+        beside = columns_of[point.column]
+        offset = beside.index(point) - (len(beside) - 1) / 2
+        return LEFT + across * (point.column + 0.5) + offset * min(16.0, across / (len(beside) + 1))
 
     def y(value: float) -> float:
         share = (value - axis.low) / (axis.high - axis.low)
@@ -71,7 +77,7 @@ def history_chart(
 
     placed = tuple(
         PlacedPoint(
-            at(x(point.column, point.line)),
+            at(x(point)),
             at(y(point.value)),
             at(y(point.low)),
             at(y(point.high)),
@@ -82,9 +88,9 @@ def history_chart(
         for point in points
     )
     lines = tuple(
-        (slot_of(slot), " ".join(f"{at(x(each.column, line))},{at(y(each.value))}" for each in own))
+        (slot_of(slot), " ".join(f"{at(x(each))},{at(y(each.value))}" for each in own))
         for line, slot in slots.items()
-        if len(own := [point for point in points if point.line == line]) > 1
+        if len(own := line_points(points, line)) > 1
     )
     step = max(1, -(-len(columns) // max(1, int((width - LEFT) / 90))))
     names = tuple(
@@ -94,6 +100,15 @@ def history_chart(
     )
     ticks = tuple((at(y(float(tick.text.replace("\N{MINUS SIGN}", "-")))), tick.text) for tick in axis.ticks)
     return HistoryChart(width, height, LEFT, width - RIGHT, height - BOTTOM, ticks, names, lines, placed)
+
+
+def line_points(points: Sequence[Point], line: str) -> list[Point]:
+    """The points that the line joins: the first of each experiment."""
+    found: dict[int, Point] = {}
+    for point in points:
+        if point.line == line:
+            found.setdefault(point.column, point)
+    return [found[column] for column in sorted(found)]
 
 
 def slot_of(number: int) -> int:

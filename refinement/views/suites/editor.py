@@ -114,6 +114,9 @@ def saved(
             suite=context["suite"], tasks=tasks, edited_from=edited_from, user=request.user, note=note
         )
     except NewerVersion:
+        if tasks == window.tasks:
+            messages.info(request, "No changes to save. You see a newer version now.")
+            return redirect("suite_edit", request.project.slug, context["suite"].slug)
         return conflict_page(request, context, edited_from, window.tasks, tasks, note)
     except ValidationError as refused:
         return table_page(request, context, window, rows, problem=" ".join(refused.messages))

@@ -60,6 +60,9 @@ def task_form(request: ProjectRequest, context: dict[str, Any], task: SuiteTaskT
             suite=context["suite"], tasks=mine, edited_from=base.number, user=request.user, note=note
         )
     except NewerVersion:
+        if mine == tasks:
+            messages.info(request, "No changes to save. You see a newer version now.")
+            return redirect("suite_page", request.project.slug, context["suite"].slug)
         return conflict_page(request, context, base.number, tasks, mine, note)
     except ValidationError as refused:
         fields.errors["task"] = list(refused.messages)

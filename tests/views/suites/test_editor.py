@@ -174,6 +174,15 @@ def test_two_edits_are_joined_and_conflicts_chosen(as_editor, project, owner):
         assert as_editor.post(merge, fields | {"theirs": 4, "mine": bad}).status_code == 404
 
 
+def test_an_unchanged_table_is_no_conflict(as_editor, project, owner):
+    suite = a_suite(project).suite
+    data = form_of(tasks_of(newest(suite)))
+    version_save(suite=suite, tasks=(a_task("a"),), edited_from=1, user=owner)
+    answer = as_editor.post(edit_at(suite), data, follow=True)
+    assert "You see a newer version now." in answer.content.decode()
+    assert suite.versions.count() == 2
+
+
 TASK = {
     "key": "restore", "title": "Restore", "task": "Do it.", "task_type": "", "tags": "", "seed": "",
     "expected": "", "edited_from": "1", "act": "save",

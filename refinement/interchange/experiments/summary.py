@@ -36,9 +36,13 @@ def parts(report: Mapping[str, Any], gate: Mapping[str, Any] | None, address: st
         yield f"**{'✅ Passed' if gate['passed'] else '❌ Failed'}.** {inline(' '.join(gate['reasons']))}\n"
     yield f"{inline(report['headline'])}\n"
     yield table(HEAD, [row(entry) for entry in report["configurations"]])
-    yield f"{report['tasks']} tasks, {report['repeats']} repeats. {EXPLANATION}\n"
+    yield f"{counted(report['tasks'], 'task')}, {counted(report['repeats'], 'repeat')}. {EXPLANATION}\n"
     yield from types_table(report)
     yield from regressions(report, address)
+
+
+def counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def row(entry: Mapping[str, Any]) -> tuple[str, ...]:

@@ -14,13 +14,15 @@ from refinement.evals.types import BadEval
 
 def result(key, **changes):
     return {
-        "wiggum_eval": 1, "key": key, "eval": "Mail", "file": "mail.eval.yaml", "case": key,
+        "wiggum_eval": 1, "key": key, "eval": "Mail", "file": "mail.eval.yaml", "line": 3,
+        "case": key, "trial": 1, "trials": 1, "sets": [], "metrics": {}, "iterations": [], "tags": [],
+        "metadata": {}, "cost": None,
         "target": "agent",
         "model": "agent", "run": 7, "passed": True, "outcome": "PASS", "score": 1.0, "threshold": 0.8,
         "output": "Dear all", "asserts": [], "issues": [], "tokens": 12, "seconds": 0.5, "why": "Stopped.",
         "unreachable": False,
         "ralph": {"iterations": 1, "scores": [1.0], "stop_reason": "perfect_score", "improvement": 0.0,
-                  "passed_iteration": 1},
+                  "passed_iteration": 1, "best_iteration": 1},
         **changes,
     }  # fmt: skip
 
@@ -34,6 +36,7 @@ HOSTILE = result(
         {
             "id": "a", "type": "contains", "passed": False, "score": 0.0, "weight": 1.0, "severity": severity,
             "message": "![x](https://example.org/x.png) ]]> & <img src=x>", "suggestion": "",
+            "expected": "contains “x”", "actual": "", "metric": "", "set": "",
         }
         for severity in ("info", "error")
     ],
@@ -67,6 +70,17 @@ def test_what_was_added_is_there_when_it_is_resumed(tmp_path):
     fresh.open()
     assert (fresh.finished, fresh.begun, path.read_text()) == ({}, {}, "")
     fresh.close()
+
+
+def test_what_failed_is_run_again_if_asked(tmp_path):
+    first = Results(tmp_path, resume=False)
+    first.open()
+    for key, passed in (("a", True), ("b", False)):
+        first.begin(key, ord(key))
+        first.add(result(key, passed=passed, outcome="PASS" if passed else "FAIL"))
+    first.close()
+    again = Results(tmp_path, resume=False, rerun_failed=True)
+    assert (list(again.finished), again.begun) == (["a"], {"a": ord("a")})
 
 
 def test_two_do_not_write_to_one_folder(tmp_path):

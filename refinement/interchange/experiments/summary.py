@@ -75,7 +75,13 @@ def verdict(comparison: Mapping[str, Any] | None) -> str:
     words = VERDICTS[comparison["verdict"]]
     if comparison["low"] is None:
         return words
-    return f"{words}: {comparison['difference']:+.2f} ({comparison['low']:+.2f} to {comparison['high']:+.2f})"
+    difference, low, high = (signed(comparison[name]) for name in ("difference", "low", "high"))
+    return f"{words}: {difference} ({low} to {high})"
+
+
+def signed(value: float) -> str:
+    """Two digits with a sign, but never -0.00."""
+    return f"{round(value, 2) + 0.0:+.2f}"
 
 
 def types_table(report: Mapping[str, Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from refinement.interchange.experiments.against import against_other
 from refinement.interchange.experiments.gate import Conditions, conditions_from, gate_of
 from refinement.interchange.experiments.junit import results_junit
 from refinement.interchange.experiments.rows import COLUMNS, cells_csv
-from refinement.interchange.experiments.summary import results_markdown
+from refinement.interchange.experiments.summary import results_markdown, signed
 
 
 def interval(value: float) -> dict:
@@ -122,3 +122,8 @@ def test_cells_of_a_spreadsheet_are_no_formulas():
     text = "".join(cells_csv([row]))
     assert text.splitlines()[1].startswith("'=1+1,")
     assert ",7.123457,true," in text
+
+
+@pytest.mark.parametrize(("value", "text"), [(-0.001, "+0.00"), (-1.126, "-1.13"), (0.4, "+0.40")])
+def test_a_difference_of_nothing_is_not_negative(value, text):
+    assert signed(value) == text

@@ -25,7 +25,8 @@ from refinement.forms.suites.table import (
     table_read,
 )
 from refinement.interchange.suites.types import SuiteTaskText
-from refinement.selectors.suites.tasks import tasks_of
+from refinement.models import SuiteVersion
+from refinement.selectors.suites.tasks import task_text, tasks_of
 from refinement.services.suites.editing import NOTE_CHARS, NewerVersion, version_save
 from refinement.views.suites.context import suite_context, whole
 from refinement.views.suites.merging import conflict_page
@@ -33,36 +34,48 @@ from refinement.views.suites.merging import conflict_page
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The tasks of the edited version that the form has."""
+    """The tasks of a version that the form has, and how many there are. Others are read for saving only."""
 
-    tasks: tuple[SuiteTaskText, ...]
+    inside: tuple[SuiteTaskText, ...]
     start: int
-    stop: int
+    count: int
+    others: tuple[SuiteTaskText, ...] = ()
 
     @property
-    def inside(self) -> tuple[SuiteTaskText, ...]:
-        return self.tasks[self.start : self.stop]
-
-    @property
-    def outside(self) -> tuple[SuiteTaskText, ...]:
-        return (*self.tasks[: self.start], *self.tasks[self.stop :])
+    def tasks(self) -> tuple[SuiteTaskText, ...]:
+        return self.whole(self.inside)
 
     def whole(self, inside: tuple[SuiteTaskText, ...]) -> tuple[SuiteTaskText, ...]:
-        return (*self.tasks[: self.start], *inside, *self.tasks[self.stop :])
+        return (*self.others[: self.start], *inside, *self.others[self.start :])
 
     @property
     def pages(self) -> range:
-        return range(1, max(1, -(-len(self.tasks) // WINDOW)) + 1)
+        return range(1, max(1, -(-self.count // WINDOW)) + 1)
 
     @property
     def page(self) -> int:
         return self.start // WINDOW + 1
 
 
-def window_of(tasks: tuple[SuiteTaskText, ...], page: str | None) -> Window:
-    number = min(max(whole(page) or 1, 1), max(1, -(-len(tasks) // WINDOW)))
-    start = (number - 1) * WINDOW
-    return Window(tasks, start, min(start + WINDOW, len(tasks)))
+def start_of(page: str | None, count: int) -> int:
+    """How many tasks come before the page with this number."""
+    number = min(max(whole(page) or 1, 1), max(1, -(-count // WINDOW)))
+    return (number - 1) * WINDOW
+
+
+def window_shown(version: SuiteVersion, page: str | None) -> Window:
+    """The page's tasks alone."""
+    start = start_of(page, version.task_count)
+    rows = version.tasks.order_by("position")[start : start + WINDOW]
+    return Window(tuple(task_text(row) for row in rows), start, version.task_count)
+
+
+def window_edited(version: SuiteVersion, page: str | None) -> Window:
+    """The page's tasks and all others."""
+    tasks = tasks_of(version)
+    start = start_of(page, len(tasks))
+    stop = start + WINDOW
+    return Window(tasks[start:stop], start, len(tasks), (*tasks[:start], *tasks[stop:]))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -71,21 +84,21 @@ def suite_edit(request: ProjectRequest, suite: str) -> HttpResponse:
     """The table. Its buttons work without script: each sends the whole form."""
     context = suite_context(request, suite)
     if request.method != "POST":
-        window = window_of(tasks_of(context["version"]), request.GET.get("page"))
+        window = window_shown(context["version"], request.GET.get("page"))
         rows = rows_of(window.inside)
-        while len(rows) < NEW_ROWS and not window.tasks:
+        while len(rows) < NEW_ROWS and not window.count:
             rows.append(blank_row(rows))
         return table_page(request, context, window, rows)
     edited_from = whole(request.POST.get("edited_from")) or 0
     base = suite_version_or_404(context["suite"], edited_from)
-    window = window_of(tasks_of(base), request.POST.get("page"))
+    window = window_edited(base, request.POST.get("page"))
     known = {task.key: task for task in window.inside}
     rows = rows_sent(request.POST, known)
     context["edited_from"] = base.number
     act = request.POST.get("act", "save")
     if act != "save":
         return table_page(request, context, window, rows_after(act, rows))
-    read = table_read(rows, known, [task.key for task in window.outside], window.start)
+    read = table_read(rows, known, [task.key for task in window.others], window.start)
     if read.tasks is None:
         return table_page(request, context, window, rows, read)
     return saved(request, context, window, rows, window.whole(read.tasks))

@@ -1,7 +1,7 @@
 """Reads the cases of an eval file in Wiggum's own format."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -32,6 +32,7 @@ NAME_CHARS = 100
 LINE_CHARS = 200
 MOST_ITERATIONS = 100
 MOST_CASES = 10_000
+MOST_REPEATS = 1_000
 
 FILE_KEYS = dict.fromkeys(
     (
@@ -40,8 +41,8 @@ FILE_KEYS = dict.fromkeys(
     ),
     False,
 )  # fmt: skip
-TEST_KEYS = dict.fromkeys(("id", "description", "input", "vars", "assert", "threshold"), False)
-DEFAULT_KEYS = dict.fromkeys(("vars", "assert", "threshold"), False)
+TEST_KEYS = dict.fromkeys(("id", "description", "input", "vars", "assert", "threshold", "repeat"), False)
+DEFAULT_KEYS = dict.fromkeys(("vars", "assert", "threshold", "repeat"), False)
 EXECUTION_KEYS = dict.fromkeys(("target", "targets", "judge", "ralph"), False)
 LOOP_KEYS = dict.fromkeys(
     ("max_iterations", "threshold", "improvement_threshold", "feedback_template"), False
@@ -67,6 +68,7 @@ class Defaults:
     values: dict[str, list[Value]]
     asserts: list[Node]
     threshold: Decimal | None
+    repeat: int = 1
 
 
 class Reading:
@@ -182,7 +184,7 @@ class Reading:
     def defaults(self) -> Defaults:
         values = read_vars(self.notes, self.root.values.get("vars"), self.folder)
         asserts = self.entries(self.root.values.get("assert"), "assert")
-        threshold = None
+        threshold, repeat = None, 1
         for key in ("default_test", "defaultTest"):
             node = self.root.values.get(key)
             record = self.notes.record(node, key, DEFAULT_KEYS) if node else Missing()
@@ -191,7 +193,15 @@ class Reading:
             values |= read_vars(self.notes, record.values.get("vars"), self.folder)
             asserts += self.entries(record.values.get("assert"), f"{key}.assert")
             threshold = self.share(record.values.get("threshold"), f"{key}.threshold")
-        return Defaults(values, asserts, threshold)
+            repeat = self.count(record.values.get("repeat"), f"{key}.repeat") or repeat
+        return Defaults(values, asserts, threshold, repeat)
+
+    def count(self, node: Node | None, name: str) -> int | None:
+        """A number of repeats; None if missing."""
+        if node is None:
+            return None
+        number = self.notes.whole(node, name, least=1, most=MOST_REPEATS)
+        return None if isinstance(number, Missing) else number
 
     def entries(self, node: Node | None, name: str) -> list[Node]:
         if node is None:
@@ -215,10 +225,11 @@ class Reading:
         asserts = [*self.entries(record.values.get("assert"), f"{named}.assert"), *defaults.asserts]
         variables = defaults.values | read_vars(self.notes, record.values.get("vars"), self.folder)
         threshold = self.share(record.values.get("threshold"), f"{named}.threshold")
+        repeat = self.count(record.values.get("repeat"), f"{named}.repeat") or defaults.repeat
         for chosen in combinations(self.notes, node.line, variables):
             for prompt in used_prompts:
                 label = ", ".join(filter(None, (prompt.label, label_of(variables, chosen))))
-                yield self.case(
+                case = self.case(
                     f"{named} ({label})" if label else named,
                     prompt,
                     asserts,
@@ -226,6 +237,7 @@ class Reading:
                     node.line,
                     threshold if threshold is not None else defaults.threshold,
                 )
+                yield replace(case, repeat=repeat)
 
     def named(self, record: Fields, place: int, ids: set[str]) -> str:
         for key in ("id", "description"):

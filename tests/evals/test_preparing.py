@@ -1,5 +1,6 @@
 """From assertions to checks, criteria and the rules on what must hold."""
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -8,8 +9,9 @@ import pytest
 
 from refinement.engine.types import ONE, Severity
 from refinement.evals.kinds import KINDS, MODEL_GRADED, REFUSED
-from refinement.evals.planning import with_rules
+from refinement.evals.planning import Planner, with_rules
 from refinement.evals.preparing import MARK, prepared
+from refinement.evals.reading import read_eval
 from refinement.evals.types import Assertion, Case, Rule
 from refinement.judging.checks import KINDS as CHECKS
 from refinement.judging.checks import LOCAL, run_checks
@@ -218,3 +220,14 @@ def test_fields_of_a_json_answer():
     assert (bad.passed, bad.message) == (False, "sum is 12, expected 10")
     (problem,) = prepared([Assertion("field-accuracy", parameters={"fields": ["x"]})], Path("/")).problems
     assert "expected_output that is JSON" in problem.message
+
+
+def test_repeats_are_jobs_of_their_own(tmp_path):
+    test = {"id": "a", "assert": [{"type": "contains", "value": "x"}]}
+    suite = {"input": "Hi", "default_test": {"repeat": 2}, "tests": [test, test | {"id": "b", "repeat": 3}]}
+    (tmp_path / "it.eval.yaml").write_text(json.dumps(suite))
+    jobs = Planner(("ollama/x",)).jobs([read_eval(tmp_path / "it.eval.yaml", own_targets=True)])
+    assert [(job.case.name, job.trial, job.trials) for job in jobs] == [
+        ("a", 1, 2), ("a", 2, 2), ("b", 1, 3), ("b", 2, 3), ("b", 3, 3),
+    ]  # fmt: skip
+    assert len({job.key for job in jobs}) == 5

@@ -116,7 +116,10 @@ def issues_seen(window: Window, targets: dict[int, int]) -> list[Seen]:
     """The window's issues, each with the category that it counts for."""
     rows = FailureIssue.objects.filter(run__in=window.numbers).order_by()
     values = rows.values_list("category_id", "run_id", "round_number", "next_round", "again", "score")
-    return [Seen(targets.get(category) if category else None, *rest) for category, *rest in values]
+    return [
+        Seen(targets.get(category) if category else None, run, number, following, again, score)
+        for category, run, number, following, again, score in values
+    ]
 
 
 def fill(

@@ -1,7 +1,7 @@
 """The issues of a category, newest run first, and where a run's issues belong."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -94,7 +94,7 @@ def issue_rows(found: Sequence[FailureIssue]) -> list[IssueRow]:
     ]
 
 
-def fate_of(row: FailureIssue, raised: set[tuple[int, int, int | None]]) -> str:
+def fate_of(row: FailureIssue, raised: Collection[tuple[int, int, int | None]]) -> str:
     if row.next_round is None:
         return "last round"
     again = row.again or (row.run_id, row.next_round, row.category_id) in raised

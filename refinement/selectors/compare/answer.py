@@ -30,9 +30,8 @@ def _unlike(sides: Sequence[Side]) -> list[str]:
 
 def _better(sides: Sequence[Side], *, one_scale: bool) -> list[str]:
     if not one_scale:
-        rejected = [
-            f"People rejected run {side.run.pk}." for side in sides if side.run.decision == "rejected"
-        ]
+        against = [side.run.pk for side in sides if side.run.decision == DecisionKind.REJECTED]
+        rejected = [f"People rejected run {number}." for number in against]
         return ["The runs have different scales, so no result is called better.", *rejected]
     base, before = sides[0], sides[0].score
     rivals = [(side.score, side) for side in sides[1:] if side.digest != base.digest]

@@ -37,7 +37,10 @@ def score_parts(
         return ""
     weight = sum(part for part, _ in checks) / sum(part for part, _ in [*checks, *criteria])
     share = round(weight * 100)
+    whole, by_code, by_judge = (
+        shown(value, policy) for value in (composite, weighted_mean(checks), weighted_mean(criteria))
+    )
     return (
-        f"{shown(composite, policy)} = checks {shown(weighted_mean(checks), policy)} ({share} % of the weight) "
-        f"and the judge’s criteria {shown(weighted_mean(criteria), policy)} ({100 - share} %)."
+        f"{whole} = checks {by_code} ({share} % of the weight) and the judge’s criteria {by_judge} "
+        f"({100 - share} %)."
     )

@@ -1,7 +1,7 @@
 """What a score is made of, where checks count beside the judge's criteria."""
 
 from dataclasses import replace
-from decimal import Decimal as D
+from decimal import Decimal
 
 import pytest
 
@@ -9,7 +9,7 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Check, Composite
 from refinement.selectors.runs.score_parts import score_parts
 
-CHECKS = (Check("has-heading", "heading", weight=D(3)), Check("short", "length"))
+CHECKS = (Check("has-heading", "heading", weight=Decimal(3)), Check("short", "length"))
 
 
 def a_rubric(**policy):
@@ -26,14 +26,14 @@ KEY = a_rubric().criteria[0].key
     [
         ((1, 1), {"composite": Composite.PLAIN_MEAN}, "0.88", "0.88 = checks 1.00 (67 % of the weight)"),
         ((1, 0), {"composite": Composite.PLAIN_MEAN}, "0.5466666666", "checks 0.50"),
-        ((1, D("0.5")), {"composite": Composite.PLAIN_MEAN}, "0.7133333333", "checks 0.75"),
+        ((1, Decimal("0.5")), {"composite": Composite.PLAIN_MEAN}, "0.7133333333", "checks 0.75"),
         ((1, 1), {"composite": Composite.PLAIN_MEAN}, "0", ""),  # a rule set it to the lowest score
         ((1, 1), {"checks_in_composite": False}, "0.64", ""),
     ],
 )
 def test_parts(shares, policy, composite, words):
-    given = dict(zip(("has-heading", "short"), map(D, shares), strict=True))
-    found = score_parts(a_rubric(**policy), D(composite), {KEY: "0.64"}, given)
+    given = dict(zip(("has-heading", "short"), map(Decimal, shares), strict=True))
+    found = score_parts(a_rubric(**policy), Decimal(composite), {KEY: "0.64"}, given)
     assert words in found
     assert bool(found) == bool(words)
     assert not found or "criteria 0.64" in found

@@ -398,9 +398,7 @@ def test_people_who_rejected_the_highest_run_are_in_the_first_sentence(as_viewer
     better = finished_run(project, ["9"], candidates=["Another text."])
     Run.objects.filter(pk=better.pk).update(decision="rejected")
     page = as_viewer.get(f"/p/alpha/runs/compare/?run={worse.pk}&run={better.pk}")
-    assert (
-        f"Run {better.pk} scored highest (9.00, +2.00 against run {worse.pk}), but people rejected it."
-        in (page.context["answer"])
-    )
+    said = f"Run {better.pk} scored highest (9.00, +2.00 against run {worse.pk}), but people rejected it."
+    assert said in page.context["answer"]
     rows = {row.label: [cell.text for cell, _ in cells] for row, cells in page.context["figures"]}
     assert rows["Decision"] == ["", "rejected"]

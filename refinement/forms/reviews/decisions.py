@@ -35,10 +35,10 @@ class DecisionForm(forms.Form):
         error_messages={"invalid_choice": "Round not found in this run."},
     )
     reason = forms.CharField(
-        label="Reason (required)",
+        label="Reason",
         strip=False,
         error_messages={"required": "Give a reason."},
-        help_text=f"Visible to everyone in the project. At most {REASON_CHARS:,} characters.",
+        help_text=f"Required. Visible to everyone in the project. At most {REASON_CHARS:,} characters.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     seen = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=10**9)

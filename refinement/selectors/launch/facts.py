@@ -51,6 +51,8 @@ def weighs_most(rubric: Rubric) -> str:
 def ends_when(rubric: Rubric) -> Fact:
     policy = rubric.policy
     rounds = f"{policy.max_rounds} round{'' if policy.max_rounds == 1 else 's'}"
+    if policy.pass_threshold is None and rubric.gates is not None:
+        return Fact("Passes if all holds", f"or stops after {rounds}")
     if policy.pass_threshold is None:
         return Fact("No pass mark", f"stops after {rounds}")
     return Fact(f"Passes at {plain(policy.pass_threshold)}", f"or stops after {rounds}")

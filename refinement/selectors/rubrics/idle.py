@@ -11,7 +11,7 @@ def idle_stopping(rubric: Rubric) -> list[str]:
     policy = rubric.policy
     rules = set(policy.stop_rules)
     notes = []
-    if rules & SUCCESS and policy.pass_threshold is None:
+    if rules & SUCCESS and not rubric.decides:
         notes.append("“The text passes” never applies: there is no pass mark.")
     if StopReason.PERFECT_SCORE in rules and policy.perfect_score is None:
         notes.append("“The score is perfect” never applies: no perfect score is set.")

@@ -99,6 +99,8 @@ def scale_words(scale: Scale) -> str:
 
 def pass_mark_label(rubric: Rubric) -> str:
     """The pass mark, or what happens without one."""
+    if rubric.policy.pass_threshold is None and rubric.gates is not None:
+        return "None. A run passes if every required check and criterion holds."
     if rubric.policy.pass_threshold is None:
         return "None. A run ends as done and returns its best round."
     return f"{plain(rubric.policy.pass_threshold)} or more of {plain(rubric.scale.maximum)}"
@@ -133,6 +135,8 @@ def rule_name(rule: StopReason) -> str:
 
 def _threshold_rule(rubric: Rubric) -> str:
     mark = rubric.policy.pass_threshold
+    if mark is None and rubric.gates is not None:
+        return "Every required check and criterion holds."
     if mark is None:
         return "Never applies: there is no pass mark."
     return f"The score reaches the pass mark of {plain(mark)}{_without_errors(rubric)}."

@@ -114,7 +114,7 @@
   document.addEventListener("keydown", (event) => {
     if (event.key !== "c" || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
-    const field = document.querySelector("#run-talk textarea[name='body']");
+    const field = document.getElementById("thread-body");
     if (!field) return;
     event.preventDefault();
     field.focus();

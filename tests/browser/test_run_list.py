@@ -136,7 +136,7 @@ def test_it_works_without_script(browser, site, as_owner, runs):
     page.get_by_role("link", name="Select all on this page").click()
     page.locator("#bulk").get_by_text("Tag", exact=True).click()
     page.get_by_label("Tags, separated by commas").fill("plain")
-    page.get_by_role("button", name="Add").click()
+    page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text("5 runs were tagged.")
     context.close()
 

@@ -57,7 +57,7 @@ FILES = st.one_of(
     VALUES,
 )
 QUIET = settings(
-    max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 
 

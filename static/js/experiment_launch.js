@@ -7,21 +7,22 @@
 
   const estimate = () => htmx.trigger("#experiment-estimate", "experiment:changed");
 
-  // Another suite or rubric version changes what the form offers: it is asked for whole.
-  const reload = () =>
+  // Another suite or rubric version changes what the form offers: it is asked for whole. What is edited
+  // meanwhile is kept, except after another suite, which starts with its newest version.
+  const reload = (suite) =>
     htmx.ajax("POST", document.querySelector("#experiment-estimate").getAttribute("hx-post"), {
       source: form(),
-      values: { do: "show" },
+      values: suite ? { do: "show", suite_version: "" } : { do: "show" },
       target: "#experiment-form",
       select: "#experiment-form",
-      swap: "morph:outerHTML",
+      swap: suite ? "outerHTML" : "morph:outerHTML",
     });
 
   const onChange = ({ target, type }) => {
     if (!target.closest("#experiment-form")) return;
     clearTimeout(timer);
     const whole = type === "change" && (["suite", "suite_version"].includes(target.name) || target.name.endsWith("-version"));
-    timer = setTimeout(whole ? reload : estimate, whole ? 0 : WAIT);
+    timer = setTimeout(() => (whole ? reload(target.name === "suite") : estimate()), whole ? 0 : WAIT);
   };
 
   document.addEventListener("input", onChange);

@@ -93,9 +93,9 @@ def launch_three_configurations(page: Page) -> None:
     first.get_by_label("Maximum rounds").fill("1")
     page.locator("#configuration-1").get_by_role("button", name="Remove").click()
     expect(page.locator(".configuration")).to_have_count(1)
-    for _ in range(2):
+    for count in (2, 3):
         page.locator("#configuration-0").get_by_role("button", name="Duplicate").click()
-    expect(page.locator(".configuration")).to_have_count(3)
+        expect(page.locator(".configuration")).to_have_count(count)
     small = page.locator("#configuration-2")
     small.get_by_label("Name", exact=True).first.fill("Small writer")
     small.get_by_label("Writer", exact=True).select_option("ollama/loopback:1b")

@@ -37,7 +37,7 @@ def import_command(instance: Instance, paths: tuple[Path, ...], dry_run: bool, a
     """
     for path in paths:
         if not path.exists():
-            raise NotThere(f"{path}: file not found.")
+            raise NotThere(f"{path} does not exist.")
     with StatusLine(sys.stderr) as status:
         answer = instance.import_paths(paths, dry_run=dry_run, on_progress=status.show)
     if as_json:

@@ -50,8 +50,8 @@ def sources_of(paths: Sequence[str]) -> list[SourceText]:
 def read_bytes(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise NotThere(f"{path}: file not found.") from None
+    except FileNotFoundError as error:
+        raise NotThere(f"cannot read {path}: {error.strerror}.") from None
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror or 'unknown error'}.") from None
 
@@ -67,8 +67,8 @@ def read_stdin() -> str:
 def read(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise NotThere(f"{path}: file not found.") from None
+    except FileNotFoundError as error:
+        raise NotThere(f"cannot read {path}: {error.strerror}.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ValueError(f"cannot read {path}: {reason}.") from None

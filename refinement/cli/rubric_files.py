@@ -55,8 +55,8 @@ def file_read(path: Path, most: int = MAX_BYTES, what: str = "rubric") -> str:
         if path.stat().st_size > most:
             raise BadInput(f"{path} is larger than {most:,} bytes, the limit for a {what}.")
         return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-    except FileNotFoundError:
-        raise NotThere(f"{path}: file not found.") from None
+    except FileNotFoundError as error:
+        raise NotThere(f"cannot read {path}: {error.strerror}.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise BadInput(f"cannot read {path}: {reason}.") from None

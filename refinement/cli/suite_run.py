@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from refinement.cli.exits import BadInput
+from refinement.cli.exits import BadInput, NotThere
 from refinement.cli.options import json_option, project_option, server_options
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def configurations_of(path: Path | None, resume: int | None) -> Any:
         return ()
     try:
         return configurations_from_yaml(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise NotThere(f"cannot read {path}: {error.strerror}.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise BadInput(f"cannot read {path}: {reason}.") from None

@@ -56,4 +56,4 @@ def test_what_cannot_be_a_run_is_refused_and_told(wiggum, project, tmp_path):
 
 def test_nothing_at_the_path(wiggum, project, tmp_path):
     result = wiggum("import", tmp_path / "nowhere")
-    assert (result.exit_code, "does not exist" in result.stderr) == (2, True)
+    assert (result.exit_code, "does not exist" in result.stderr) == (4, True)

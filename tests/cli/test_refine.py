@@ -131,19 +131,19 @@ def test_sources_of_a_run(rubric, models, files, where, request):
 
 @pytest.mark.parametrize("where", ["here", "server"])
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "words", "code"),
     [
-        ("scan.pdf", "scan.pdf is not UTF-8 text"),
-        ("missing.txt", "No such file"),
-        ("empty.txt", "has no text"),
+        ("scan.pdf", "scan.pdf is not UTF-8 text", 2),
+        ("missing.txt", "No such file", 4),
+        ("empty.txt", "has no text", 2),
     ],
 )
-def test_a_source_that_cannot_be_used(rubric, models, files, where, name, words, request):
+def test_a_source_that_cannot_be_used(rubric, models, files, where, name, words, code, request):
     if where == "server":
         request.getfixturevalue("served")
     (files / "empty.txt").touch()
     result = called("refine", *PLAIN, "--source", files / name, "--detach")
-    assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
+    assert (result.exit_code, words in result.stderr) == (code, True), result.stderr
     assert not Run.objects.exists()
 
 

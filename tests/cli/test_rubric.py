@@ -134,7 +134,7 @@ def test_all_rubrics_into_a_folder(wiggum, briefs, project, owner, folder):
         (("pull", "briefs@9"), 4, "has no version"),
         (("pull", "briefs@new"), 2, "has no valid version"),
         (("pull",), 2, "name at least one rubric"),
-        (("push", "missing.yaml"), 2, "cannot read missing.yaml: No such file"),
+        (("push", "missing.yaml"), 4, "cannot read missing.yaml: No such file"),
     ],
 )
 def test_what_is_not_there_is_said(wiggum, briefs, folder, arguments, code, words):

@@ -107,5 +107,5 @@ def test_a_bad_file_is_told_by_line_and_saves_nothing(wiggum, project, folder):
     assert "bad.csv:2:" in result.stderr
     assert "bad.csv:3:" in result.stderr
     assert not Suite.objects.exists()
-    assert wiggum("suite", "push", "missing.yaml").exit_code == 2
+    assert wiggum("suite", "push", "missing.yaml").exit_code == 4
     assert wiggum("suite", "push", "good.yaml", "bad.csv", "--suite", "x").exit_code == 2

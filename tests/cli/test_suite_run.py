@@ -49,7 +49,7 @@ def resumed(ended, *arguments):
     ("arguments", "code", "words"),
     [
         (["answers"], 2, "pass --config FILE"),
-        (["answers", "--config", "nowhere.yaml"], 2, "cannot read nowhere.yaml"),
+        (["answers", "--config", "nowhere.yaml"], 4, "cannot read nowhere.yaml"),
         (["answers", "--resume", "1", "--fail-on", "slower"], 2, "use worse or below=X"),
         (["answers", "--resume", "1", "--baseline", "first"], 2, "an experiment's number, or latest"),
         (["answers", "--resume", "999"], 4, "there is no experiment 999"),

@@ -152,7 +152,7 @@ def test_where_the_token_comes_from(server, monkeypatch, tmp_path):
     assert "--server requires a token" in called("run", "list").stderr
     kept = tmp_path / "token"
     result = called("run", "list", "--token", f"@{kept}")
-    assert (result.exit_code, "cannot read the token from" in result.stderr) == (2, True)
+    assert (result.exit_code, "cannot read the token from" in result.stderr) == (4, True)
     kept.write_text(f"{TOKEN}\n")
     server.answers[PROJECTS] = [problem(401, "No.")]
     assert called("run", "list", "--token", f"@{kept}").exit_code == 4

@@ -47,8 +47,8 @@ def token_given(token: str | None) -> str:
     try:
         with Path(token[1:]).open(encoding="ascii") as file:
             return file.readline(1_000).strip()
-    except FileNotFoundError:
-        raise NotThere(f"{token[1:]}: file not found.") from None
+    except FileNotFoundError as error:
+        raise NotThere(f"cannot read the token from {token[1:]}: {error.strerror}.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it contains no token"
         raise BadInput(f"cannot read the token from {token[1:]}: {reason}.") from None

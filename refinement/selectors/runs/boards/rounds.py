@@ -14,6 +14,7 @@ from refinement.engine.types import (
     CriterionStance,
     JudgeMode,
     Rubric,
+    Scale,
     Stance,
 )
 from refinement.models import BoardVerdict as BoardVerdictRow
@@ -176,8 +177,9 @@ def board_of(
     lines = {entry.seat: judge_line(entry.judge) for entry in rows}
     answers = readable([board_verdict_of(entry) for entry in rows])
     said = summary or {}
+    drawn = drawn_scale(rubric.scale, answers)
     criteria = tuple(
-        criterion_board(rubric, entry, answers, lines, merged=merged) for entry in rubric.criteria
+        criterion_board(rubric, entry, answers, lines, drawn, merged=merged) for entry in rubric.criteria
     )
     moves = sorted(
         (
@@ -190,7 +192,7 @@ def board_of(
     stances = [stance for answer in answers for stance in answer.stances or ()]
     return BoardFacts(
         judges=tuple(lines[answer.seat] for answer in answers),
-        axis=lane_axis(rubric.scale),
+        axis=lane_axis(drawn),
         criteria=criteria if answers else (),
         moves=tuple(moves),
         agreed=sum(stance.stance is Stance.AGREE for stance in stances),
@@ -211,11 +213,20 @@ def _texts(summary: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(str(text) for text in summary.get(key) or ())
 
 
+def drawn_scale(scale: Scale, answers: Sequence[BoardVerdict]) -> Scale:
+    """What lanes show of the scale: its upper half if all scores are in it, so that marks are apart."""
+    half = (scale.minimum + scale.maximum) / 2
+    scores = [entry.score for answer in answers if answer.verdict for entry in answer.verdict.scores]
+    scores += [entry.score for answer in answers for entry in answer.stances or ()]
+    return Scale(half, scale.maximum) if scores and min(scores) >= half else scale
+
+
 def criterion_board(
     rubric: Rubric,
     criterion: Criterion,
     answers: Sequence[BoardVerdict],
     judges: Mapping[int, JudgeLine],
+    drawn: Scale,
     *,
     merged: bool,
 ) -> CriterionBoard:
@@ -232,7 +243,7 @@ def criterion_board(
         key=key,
         name=criterion.name,
         weight=criterion.weight,
-        lane=lane(scores, rubric.scale, median),
+        lane=lane(scores, drawn, median),
         median="" if median is None else score_text(median),
         spread="" if spread is None else score_text(spread),
         dissent=spread is not None and is_dissent(rubric, spread),

@@ -1,4 +1,4 @@
-"""From runs to a suite, an experiment, its worst regression and named failures, on a real instance."""
+"""From runs to a suite, an experiment, and its worst regression, on a real instance."""
 
 import json
 import re
@@ -127,26 +127,8 @@ def open_the_worst_regression(page: Page) -> None:
     expect(panel).to_have_count(0)
 
 
-def name_and_merge_two_categories(page: Page) -> None:
-    page.get_by_role("link", name="Failures", exact=True).click()
-    boxes = page.locator('#fail-bulk input[name="category"]')
-    expect(boxes.nth(1)).to_be_visible()
-    page.locator("#fail-bulk th[scope=row] a").first.click()
-    page.get_by_label("Name", exact=True).fill("Vague about time")
-    page.get_by_role("button", name="Save", exact=True).click()
-    page.get_by_role("link", name="Failures", exact=True).click()
-    expect(page.locator("#fail-bulk")).to_contain_text("Vague about time")
-    before = boxes.count()
-    boxes.nth(0).check()
-    boxes.nth(1).check()
-    page.locator('#fail-bulk button[value="merge"]').click()
-    expect(boxes).to_have_count(before - 1)
-    expect(page.locator("#fail-bulk")).to_contain_text("1 merged")
-
-
 def test_from_runs_to_the_worst_regression(page: Page) -> None:
     make_a_suite_from_runs(page)
     launch_three_configurations(page)
     watch_it_fill(page)
     open_the_worst_regression(page)
-    name_and_merge_two_categories(page)

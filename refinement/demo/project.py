@@ -19,6 +19,7 @@ from refinement.services.people.setup_links import DEMO_DOMAIN
 from refinement.services.rubrics.editing import rubric_create, version_create
 
 ACTION = "demo.seed"
+SLUG = "sample-data"
 PEOPLE = (
     ("Edgar Holm", "edgar.holm", MemberRole.OWNER),
     ("Mina Okafor", "mina.okafor", MemberRole.EDITOR),
@@ -30,13 +31,16 @@ STORIES_A_VERSION = 20
 
 
 class ProjectInUse(Exception):
-    """The project has other runs. The message says what to do."""
+    """The project was not created by this command. The message says what to do."""
 
 
 def demo_seed(
     *, slug: str, runs: int, now: datetime, days: int = 90, chars: int = 3_000, calls: bool = True
 ) -> Iterator[int]:
-    """Fills the project with this slug, creating it if needed. Yields the number of runs written so far."""
+    """Fills the sample project with this slug, creating it if needed. Yields the number of runs so far.
+
+    Raises ProjectInUse.
+    """
     rng = random.Random(f"{slug}/{runs}")  # noqa: S311  demo data, not a secret
     project = demo_project(slug)
     people = demo_people(project)
@@ -59,15 +63,15 @@ def newest_run() -> int:
 
 @transaction.atomic
 def demo_project(slug: str) -> Project:
-    """The demo project. Raises ProjectInUse if it has runs that this command did not create."""
+    """The sample project. Raises ProjectInUse if a project with this slug exists that is not its own."""
     project, made = Project.objects.get_or_create(
         slug=slug, defaults={"name": slug.replace("-", " ").capitalize()}
     )
     marked = AuditEntry.objects.filter(project=project, action=ACTION).exists()
-    if not made and not marked and project.runs.exists():
+    if not made and not marked:
         raise ProjectInUse(
-            f"The project {slug!r} has runs that this command did not create. "
-            "Choose another with --project; it is created if it does not exist."
+            f"The project {slug!r} exists and is not sample data. "
+            "Choose another slug with --project; the project is created."
         )
     if not marked:
         audit_record(action=ACTION, object_type="project", object_id=project.pk, project=project)

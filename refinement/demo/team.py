@@ -41,17 +41,17 @@ def team_write(project: Project, people: Sequence[User], runs: int, *, after: in
     rounds: dict[int, list[Round]] = {}
     for row in judged_rounds.order_by("run", "number"):
         rounds.setdefault(row.run_id, []).append(row)
-    team = TeamRows(project, now)
+    team, guests = TeamRows(project, now), owners(project, people)
     with explicit_times():
         for run in reversed(chosen):
-            RunActivity(team, run, rounds[run.pk], [*people, *owners(project, people)], rng).add()
+            RunActivity(team, run, rounds[run.pk], people, guests, rng).add()
         team.write()
         waiting = rows.exclude(status=RunStatus.FINISHED).filter(rounds_judged__gt=0)[:2]
         Instruction.objects.bulk_create([next_instruction(run, people[0], now) for run in waiting])
 
 
 def owners(project: Project, people: Sequence[User]) -> list[User]:
-    """Owners who can sign in, so that people who try the demo have an inbox."""
+    """Owners who can sign in: they are mentioned and asked to review, but nothing is done in their name."""
     rows = Membership.objects.filter(project=project, role="owner").exclude(user__in=people)
     return [row.user for row in rows.select_related("user").order_by("pk")[:2]]
 
@@ -63,15 +63,21 @@ def next_instruction(run: Run, person: User, now: datetime) -> Instruction:
 
 
 class RunActivity:
-    """The activity of people on one run."""
+    """The activity of sample people on one run. `guests` are real people, who do nothing themselves."""
 
     def __init__(
-        self, team: TeamRows, run: Run, rounds: Sequence[Round], people: Sequence[User], rng: random.Random
+        self,
+        team: TeamRows,
+        run: Run,
+        rounds: Sequence[Round],
+        people: Sequence[User],
+        guests: Sequence[User],
+        rng: random.Random,
     ) -> None:
         self.team, self.run, self.rounds, self.rng = team, run, rounds, rng
         self.rubric: Rubric = rubric_from_json(run.snapshot)
         self.best = next((row for row in rounds if row.number == run.best_round), rounds[-1])
-        self.people = rng.sample(list(people), len(people))
+        self.people, self.guests = rng.sample(list(people), len(people)), list(guests)
         self.moment = run.finished_at or run.created_at
 
     def later(self) -> datetime:
@@ -83,7 +89,7 @@ class RunActivity:
     def add(self) -> None:
         """Adds review requests, comments, scores and a decision, in this order."""
         asker, *others = self.people
-        reviewers = others[: self.rng.choice((0, 1, 1, 2))]
+        reviewers = self.rng.sample([*others, *self.guests], self.rng.choice((0, 1, 1, 2)))
         note = self.rng.choice(words.REVIEW_NOTES)
         due = (self.team.now + timedelta(days=self.rng.randint(-1, 9))).date()
         requests = [
@@ -95,7 +101,7 @@ class RunActivity:
         for place in self.rng.sample(list(self.places()), self.rng.choice((0, 1, 2, 3))):
             self.discuss(*place)
         for request in requests:
-            if self.rng.random() < OPEN_REQUESTS:
+            if request.reviewer in self.guests or self.rng.random() < OPEN_REQUESTS:
                 continue
             self.score(request.reviewer)
             self.team.close(request, self.later())
@@ -133,7 +139,8 @@ class RunActivity:
         for number, person in enumerate(speakers):
             body = answers[number] if number else self.rng.choice(comments)
             if number == 0 and self.rng.random() < 0.4:
-                mentioned = self.rng.choice([each for each in self.people if each != person])
+                named = [each for each in (*self.people, *self.guests) if each != person]
+                mentioned = self.rng.choice(named)
                 body += " " + self.rng.choice(words.CALLS).format(name=f"@{mentioned.display_name}")
                 self.team.comment(thread, person, body, self.later(), mentions=mentioned)
             else:

@@ -73,7 +73,7 @@ def make_the_first_account(page: Page) -> None:
 
 
 def make_a_suite_from_runs(page: Page) -> None:
-    page.goto(re.sub(r"/p/.*", "/p/demo/runs/", page.url))
+    page.goto(re.sub(r"/p/.*", "/p/sample-data/runs/", page.url))
     for box in page.locator('#run-lines input[name="run"]').all()[:2]:
         box.check()
     page.get_by_role("button", name="Add to suite").click()

@@ -16,6 +16,7 @@ from refinement.models import (
     AuditEntry,
     Call,
     Comment,
+    Decision,
     HumanScore,
     Instruction,
     Membership,
@@ -60,7 +61,8 @@ def test_who_fails_has_been_asked():
 
 def test_a_project_is_made_with_all_that_belongs_to_it():
     said = seed(runs=120)
-    project = Project.objects.get(slug="demo")
+    project = Project.objects.get(slug="sample-data")
+    assert project.name == "Sample data"
     runs = Run.objects.filter(project=project)
     assert "120 runs" in said
     assert runs.count() == 120
@@ -143,14 +145,28 @@ def test_called_again_it_adds_runs_and_nothing_twice():
 
 def test_a_project_with_real_runs_is_left_alone(project):
     runs_of(project)
-    with pytest.raises(CommandError, match="did not create"):
+    with pytest.raises(CommandError, match="is not sample data"):
         seed(runs=3, project=project.slug)
     assert Run.objects.count() == 1
 
 
-def test_an_empty_project_may_be_filled(project, owner):
-    seed(runs=3, project=project.slug)
-    assert Run.objects.filter(project=project).count() == 3
+def test_an_empty_project_of_others_is_left_alone(project, owner):
+    with pytest.raises(CommandError, match="is not sample data"):
+        seed(runs=3, project=project.slug)
+    assert not Run.objects.exists()
+
+
+def test_nothing_is_done_in_the_name_of_a_real_person():
+    admin = User.objects.create_superuser("root@example.org", "a long enough password", name="Ada Root")
+    seed(runs=150)
+    assert ReviewRequest.objects.filter(reviewer=admin).exists()
+    assert not ReviewRequest.objects.filter(asked_by=admin).exists()
+    assert not ReviewRequest.objects.filter(reviewer=admin).exclude(closed_at=None).exists()
+    for rows in (Comment.objects.filter(author=admin), HumanScore.objects.filter(author=admin)):
+        assert not rows.exists()
+    assert not Decision.objects.filter(author=admin).exists()
+    assert not AuditEntry.objects.filter(user=admin).exists()
+    assert not Notice.objects.filter(actor_name="Ada Root").exists()
 
 
 def test_people_cannot_sign_in_and_administrators_are_owners():
@@ -198,5 +214,5 @@ def test_demo_people_do_not_lock_the_first_person_out():
         token=token, name="Ada", email="ada@example.org", password="seven quiet rivers", project_name="Docs"
     )
     owned = Membership.objects.filter(user=user, role="owner").values_list("project__slug", flat=True)
-    assert sorted(owned) == ["demo", "docs"]
+    assert sorted(owned) == ["docs", "sample-data"]
     assert setup_link_make() is None

@@ -1,4 +1,4 @@
-"""Fills a project with demo data."""
+"""Creates a project with sample data."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -9,7 +9,7 @@ from django.core.validators import validate_slug
 from django.utils import timezone
 
 from refinement.demo.experiment import demo_experiment
-from refinement.demo.project import ProjectInUse, demo_people, demo_project, demo_seed
+from refinement.demo.project import SLUG, ProjectInUse, demo_people, demo_project, demo_seed
 from refinement.management.plain_errors import plain_database_errors
 
 MOST_RUNS = 1_000_000
@@ -17,15 +17,15 @@ MOST_RUNS = 1_000_000
 
 class Command(BaseCommand):
     help = (
-        "Creates demo data: a project with people, rubrics and runs of every outcome, with rounds, verdicts, "
-        "checks, calls, tags, comments, scores and decisions. No model is called. Run it again to add more "
-        "runs. A project with other runs is not changed. Demo people cannot sign in; administrators of the "
-        "instance become owners of the project."
+        "Creates sample data: a project of its own with people, rubrics and runs of every outcome, with "
+        "rounds, verdicts, checks, calls, tags, comments, scores and decisions. No model is called. Run it "
+        "again to add more runs. Other projects are not changed. Only sample people act, and they cannot sign "
+        "in; administrators of the instance become owners of the project."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--runs", type=int, default=200, help="number of runs to add (default 200)")
-        parser.add_argument("--project", default="demo", help="the project's slug (default demo)")
+        parser.add_argument("--project", default=SLUG, help=f"the project's slug (default {SLUG})")
         parser.add_argument("--days", type=int, default=90, help="number of days the runs cover (90)")
         parser.add_argument("--chars", type=int, default=3_000, help="length of texts (3,000)")
         parser.add_argument(

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refinement.engine.types import Rubric
+from refinement.judging.demo_limits import limited_for_demo
 from refinement.models import Project
+from refinement.providers.embedded import is_demo
 from refinement.providers.registry import Target
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.contexts import TextSizes
@@ -77,6 +79,7 @@ def plan_of(
     repeats: int,
 ) -> Plan:
     """The plan for a launch with these texts and models. `clerk` is None for the rubric's or the judge's."""
+    definition = limited_for_demo(definition, writes=is_demo_target(producer), judges=is_demo_target(judge))
     judging = judging_of(definition, seed_chars=seed_chars, judge=judge, clerk=clerk)
     estimate = estimate_of(
         definition,
@@ -101,6 +104,10 @@ def plan_of(
         cost=cost_estimate(estimate, judging, producer, prices_for(models_of(judging, producer))),
         seconds=seconds_of(estimate, judging, producer, paces, specs, drafts=drafts),
     )
+
+
+def is_demo_target(target: Target | None) -> bool:
+    return target is not None and is_demo(target.endpoint, target.model)
 
 
 def models_of(judging: Judging, producer: Target | None) -> list[Target]:

@@ -31,6 +31,7 @@ from refinement.engine.types import (
     Verdict,
 )
 from refinement.judging.context import Brief, Calibration
+from refinement.judging.demo_limits import limited_for_demo
 from refinement.judging.sources import SourceText
 from refinement.models import BoardVerdict as BoardVerdictRow
 from refinement.models import CheckResult as CheckResultRow
@@ -38,18 +39,23 @@ from refinement.models import EvaluatorRepeat, EvaluatorResult, RoundOrigin, Run
 from refinement.models import PanelJudge as PanelJudgeRow
 from refinement.models import Round as RoundRow
 from refinement.models import Verdict as VerdictRow
+from refinement.providers.embedded import is_demo
 from refinement.selectors.runs.evaluators.metrics import metrics_of
 
 
 def brief_of(run: Run) -> Brief:
-    """Everything known at the run's start."""
+    """Everything known at the run's start. The demo model works with lower limits than the rubric's."""
+    writes, judges = (
+        is_demo(run.producer_endpoint, run.producer_model),
+        is_demo(run.judge_endpoint, run.judge_model),
+    )
     calibration = None
     if run.calibration:
         scores = {key: Decimal(score) for key, score in run.calibration["scores"].items()}
         calibration = Calibration(run.calibration["text"], scores)
     return Brief(
         task=run.task,
-        rubric=rubric_from_json(run.snapshot),
+        rubric=limited_for_demo(rubric_from_json(run.snapshot), writes=writes, judges=judges),
         nonce=run.nonce,
         seed=run.seed,
         calibration=calibration,

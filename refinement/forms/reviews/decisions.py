@@ -62,7 +62,7 @@ def decision_form(
     run: Run, rubric: Rubric, numbers: Sequence[int], data: Any = None, *, seen: int = 0
 ) -> DecisionForm:
     """The form for a run's current state; the current result is preselected."""
-    words = {run.best_round: ", the judge's best", run.chosen_round: ", chosen"}
+    words = {run.chosen_round: ", chosen", run.best_round: ", the judge's best"}
     rounds = [(number, f"{round_name(number).capitalize()}{words.get(number, '')}") for number in numbers]
     standing = run.chosen_round or run.best_round or (numbers[-1] if numbers else None)
     initial = {"seen": seen, "round": standing}

@@ -28,6 +28,7 @@ PEOPLE = (
     ("Tomás Rey", "tomas.rey", MemberRole.VIEWER),
 )
 STORIES_A_VERSION = 20
+RUNBOOKS, RUNBOOKS_FOR = "Runbooks: checks and a judge", "Checks and six criteria decide together."
 
 
 class ProjectInUse(Exception):
@@ -102,10 +103,10 @@ def demo_rubrics(project: Project, owner: User) -> list[tuple[RubricVersion, Def
             ("A budget.", named(wiggum, "Release notes", max_rounds="4", budget_tokens="9000")),
         ],
         "runbooks": [
-            ("First version.", replace(ralph, name="Runbooks: checks and a judge", criteria=wiggum.criteria)),
+            ("First version.", replace(ralph, name=RUNBOOKS, purpose=RUNBOOKS_FOR, criteria=wiggum.criteria)),
             (
                 "Second version.",
-                replace(ralph, name="Runbooks: checks and a judge", criteria=wiggum.criteria),
+                replace(ralph, name=RUNBOOKS, purpose=RUNBOOKS_FOR, criteria=wiggum.criteria),
             ),
         ],
         "house-style": [("First version.", replace(ralph, name="House style"))],

@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import target_typed
@@ -17,7 +18,13 @@ class PriceField(forms.DecimalField):
     def __init__(self, label: str) -> None:
         amount = forms.TextInput(attrs={**PLAIN, "inputmode": "decimal"})
         super().__init__(
-            label=label, min_value=Decimal(0), max_digits=12, decimal_places=4, localize=False, widget=amount
+            label=f"{label}, {settings.CURRENCY} per million tokens",
+            min_value=Decimal(0),
+            max_digits=12,
+            decimal_places=4,
+            localize=False,
+            widget=amount,
+            error_messages={"min_value": "Enter 0 or more.", "invalid": "Enter an amount, such as 0.15."},
         )
 
 
@@ -27,11 +34,11 @@ class PriceForm(forms.Form):
     model = forms.CharField(
         label="Model",
         max_length=400,
-        help_text="endpoint/model, as in the launch form.",
+        help_text="Choose one, or enter endpoint/model, such as openai/gpt-4.1.",
         widget=forms.TextInput(attrs={**PLAIN, "list": "models-known"}),
     )
-    prompt = PriceField("Input, per million tokens")
-    completion = PriceField("Output, per million tokens")
+    prompt = PriceField("Input")
+    completion = PriceField("Output")
 
     def clean_model(self) -> Target:
         try:

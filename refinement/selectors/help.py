@@ -6,7 +6,7 @@ from functools import cache
 
 from django.conf import settings
 from django.urls import reverse
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from refinement.rendering import document
 from refinement.selectors.projects.lists import NotFound
@@ -22,6 +22,12 @@ TOPICS = (
     ("run_source", "sources"),
     ("run_evaluator", "evaluators"),
     ("evaluator", "evaluators"),
+    ("run_list", "start"),
+    ("run_new", "start"),
+    ("run_estimate", "start"),
+    ("prepared", "start"),
+    ("project_home", "start"),
+    ("connect", "endpoints"),
     ("run", "loop"),
     ("failure", "failures"),
     ("experiment", "experiments"),
@@ -46,6 +52,7 @@ TOPICS = (
     ("account", "sign-in"),
     ("mfa", "sign-in"),
 )
+SECTION = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class Part:
 class HelpPage:
     title: str
     body: SafeString
+    sections: list[tuple[str, str]]  # anchor and title
 
 
 @cache
@@ -89,7 +97,8 @@ def help_page(name: str) -> HelpPage:
         raise NotFound("Help page not found.")
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
     title = text.partition("\n")[0].removeprefix("# ")
-    return HelpPage(title, document(text, _linked))
+    body = document(text, _linked)
+    return HelpPage(title, body, [(anchor, mark_safe(words)) for anchor, words in SECTION.findall(body)])  # noqa: S308  ours
 
 
 def topic_of(url_name: str) -> str:

@@ -9,7 +9,9 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from refinement.engine.types import Outcome
+from refinement.models import Run
 from refinement.pricing import money as money_text
+from refinement.selectors.runs.words import fails_again as is_certain_to_fail
 from refinement.selectors.runs.words import outcome_word
 from refinement.selectors.score_words import composite_text, score_text
 
@@ -21,8 +23,9 @@ OUTCOME_CLASSES: Mapping[str, str] = {
     Outcome.PASS: "chip-ok",
     Outcome.FAIL: "chip-bad",
     Outcome.ERROR: "chip-warn",
-    Outcome.DONE: "chip-info",
 }
+
+NO_PASS_MARK = "Finished; the rubric has no pass mark"
 
 
 @register.inclusion_tag("refinement/tags/time.html")
@@ -84,6 +87,12 @@ def exact_text(moment: datetime) -> str:
 
 
 @register.filter
+def fails_again(run: Run) -> bool:
+    """Whether a retry of the run cannot help."""
+    return is_certain_to_fail(run)
+
+
+@register.filter
 def grouped(number: int) -> str:
     """An integer with thousands separators."""
     return f"{number:,}"
@@ -110,4 +119,5 @@ def composite(value: Decimal, decimals: int | None) -> str:
 @register.inclusion_tag("refinement/tags/chip.html")
 def outcome_chip(outcome: str) -> dict[str, str]:
     """An outcome as a chip with its own symbol."""
-    return {"kind": OUTCOME_CLASSES.get(outcome, ""), "words": outcome_word(outcome)}
+    title = NO_PASS_MARK if outcome == Outcome.DONE else ""
+    return {"kind": OUTCOME_CLASSES.get(outcome, ""), "words": outcome_word(outcome), "title": title}

@@ -29,18 +29,20 @@
     form.querySelector("[data-labels]").textContent = `${title || "Title is made from the task"}, ${tags || "no tags"}`;
   };
 
-  // The button of a warning sets a field, such as a judge of another family.
+  // A button sets a field, such as a judge of another family, or both models.
   const onUse = (event) => {
     const button = event.target.closest("[data-use]");
     if (!button) return;
     const [name, value] = button.value.split(/=(.*)/s);
-    const field = form.elements[name];
-    if (![...field.options].some((option) => option.value === value)) return;
+    const fields = (name === "models" ? ["producer", "judge"] : [name]).map((each) => form.elements[each]);
+    if (fields.some((field) => ![...field.options].some((option) => option.value === value))) return;
     event.preventDefault();
-    field.value = value;
-    form.elements[`${name}_typed`].value = "";
-    field.dispatchEvent(new Event("change", { bubbles: true }));
-    field.focus();
+    for (const field of fields) {
+      field.value = value;
+      if (form.elements[`${field.name}_typed`]) form.elements[`${field.name}_typed`].value = "";
+    }
+    fields[0].dispatchEvent(new Event("change", { bubbles: true }));
+    fields[0].focus();
   };
 
   // --- the draft --------------------------------------------------------------------------------------

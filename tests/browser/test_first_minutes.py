@@ -78,7 +78,7 @@ def test_without_a_model_server_a_result_is_understood_in_one_click(page, site, 
 def test_the_example_plays_and_pauses_by_keyboard(page, site, monkeypatch):
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", "http://127.0.0.1:9")
     set_up(page)
-    page.get_by_role("link", name="Play it").click()
+    page.get_by_role("link", name="Play the example").click()
     now = page.locator(".player-now")
     expect(now).to_contain_text("writes the first draft")
     expect(now).to_contain_text("Checks run on the text.")  # by itself

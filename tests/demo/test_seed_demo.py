@@ -162,9 +162,8 @@ def test_nothing_is_done_in_the_name_of_a_real_person():
     assert ReviewRequest.objects.filter(reviewer=admin).exists()
     assert not ReviewRequest.objects.filter(asked_by=admin).exists()
     assert not ReviewRequest.objects.filter(reviewer=admin).exclude(closed_at=None).exists()
-    for rows in (Comment.objects.filter(author=admin), HumanScore.objects.filter(author=admin)):
-        assert not rows.exists()
-    assert not Decision.objects.filter(author=admin).exists()
+    for model in (Comment, HumanScore, Decision):
+        assert not model.objects.filter(author=admin).exists()
     assert not AuditEntry.objects.filter(user=admin).exists()
     assert not Notice.objects.filter(actor_name="Ada Root").exists()
 

@@ -55,7 +55,7 @@ def test_it_needs_an_account(client):
 
 @pytest.mark.parametrize(
     ("address", "page"),
-    [("/p/alpha/runs/", "loop"), ("/p/alpha/rubrics/", "rubrics"), ("/p/alpha/members/", "people")],
+    [("/p/alpha/runs/", "start"), ("/p/alpha/rubrics/", "rubrics"), ("/p/alpha/members/", "people")],
 )
 def test_each_page_leads_to_its_help(as_viewer, project, address, page):
     assert f'class="icon-link help-link" href="/help/{page}/"' in as_viewer.get(address).content.decode()

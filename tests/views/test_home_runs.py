@@ -82,13 +82,16 @@ def test_a_newcomer_is_led_to_the_prepared_example(as_viewer, as_editor, address
         "Get started",
         "5.90",
         "9.20",
-        "needs a model server",
+        "No model server answers",
     ):
         assert words in page
-    assert f'<a href="/p/{project.slug}/runs/new/">try the demo model</a>' in page
+    assert (
+        page.lower().count(f'<a href="/p/{project.slug}/runs/new/?models=demo">try the demo model</a>') == 2
+    )
+    assert f'action="/p/{project.slug}/example/"' not in page  # nothing starts unasked
     page = as_viewer.get(address).content.decode()
     assert "Open the example run" in page
-    assert "try the demo model" not in page
+    assert "try the demo model" not in page.lower()
     assert "/rubrics/new/" not in page
 
 
@@ -106,7 +109,7 @@ def test_nor_is_one_of_the_demo_model(as_editor, address, project):
     assert len(results(answer)) == home.MOST_RECENT
     assert page.count(">demo</span>") == home.MOST_RECENT
     assert page.count("Judged by the demo model") == home.MOST_RECENT
-    for words in ("Open the example run", "Play it", "Get started"):
+    for words in ("Open the example run", "Play the example", "Get started"):
         assert words in page
     runs_of(project, judge_endpoint="embedded", judge_model="own-large-model")  # of WIGGUM_GGUF
     assert as_editor.get(address).context["home"].has_result

@@ -24,7 +24,7 @@ SOURCES = {
 MOST_MODEL_CHARS = 200
 NO_TEXT = "Paste the text to judge."
 TEMPERATURE_HELP = (
-    "At 0 the judge is called as in a run, so differences are the server's noise. Above 0 the "
+    "At 0 the judge is called as in a run, so differences come from the server alone. Above 0 the "
     "model varies its replies, which never happens in a run."
 )
 
@@ -44,7 +44,7 @@ class BenchForm(forms.Form):
         strip=False,
         max_length=MAX_CANDIDATE_CHARS,
         error_messages={**too_long(MAX_CANDIDATE_CHARS), "required": NO_TEXT},
-        widget=forms.Textarea(attrs={"rows": 10}),
+        widget=forms.Textarea(attrs={"rows": 8}),
     )
     round = forms.ChoiceField(
         label="Round",
@@ -56,7 +56,7 @@ class BenchForm(forms.Form):
         required=False,
         max_length=MAX_TASK_CHARS,
         error_messages=too_long(MAX_TASK_CHARS),
-        help_text="What the writer was asked for. If empty, a round's task is used.",
+        help_text="What the writer was asked for; the judge reads it. A round brings its own.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     version = forms.TypedChoiceField(label="Rubric version", coerce=int)
@@ -112,6 +112,7 @@ class BenchForm(forms.Form):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **{"label_suffix": "", **kwargs})
+        self.nothing_offered = not any(offer.models for offer in offers)
         sources = {**SOURCES}
         if not rounds:
             del sources[CandidateOrigin.ROUND]
@@ -122,6 +123,14 @@ class BenchForm(forms.Form):
         self.choices("round", [("", "Choose one"), *((str(row["pk"]), round_choice(row)) for row in rounds)])
         self.choices("version", [(version.number, version_words(version)) for version in versions])
         self.choices("judge", model_choices(offers, self["judge"].value() or ""), widget_only=True)
+
+    @property
+    def more_open(self) -> bool:
+        """Whether a folded setting has a value of its own or an error, or no model can be chosen."""
+        typed = self["judge_typed"]
+        changed = typed.value() or self["judges"].value() or self["temperature"].value() not in (0, "0", "")
+        wrong = any(name in self.errors for name in ("judge_typed", "judges", "temperature", "anchored"))
+        return bool(changed or wrong or self.nothing_offered)
 
     def choices(self, name: str, given: list[Any], *, widget_only: bool = False) -> None:
         field: Any = self.fields[name]

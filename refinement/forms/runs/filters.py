@@ -13,7 +13,7 @@ from refinement.models import DecisionKind, Project, RunSource, RunStatus, User
 from refinement.selectors.runs.filter_options import RunOptions
 from refinement.selectors.runs.filters import ANY_IMPORTED, MINE, UNDER_WAY, RunFilters
 from refinement.selectors.runs.orders import NEWEST, ORDERS, Order
-from refinement.selectors.runs.words import REASON_LABELS, outcome_word
+from refinement.selectors.runs.words import REASON_LABELS, outcome_choice
 from refinement.texts import label
 
 WORDS_CHARS = 200
@@ -127,7 +127,7 @@ class RunFilterForm(forms.Form):
     """All filters are optional. Invalid values are reported at their field and ignored."""
 
     q = forms.CharField(label="Search", required=False, max_length=WORDS_CHARS)
-    outcome = one_of("Outcome", [(entry.value, outcome_word(entry.value)) for entry in Outcome])
+    outcome = one_of("Outcome", [(entry.value, outcome_choice(entry.value)) for entry in Outcome])
     reason = one_of("Stop reason", REASONS)
     status = one_of("Status", STATUSES)
     decision = one_of("Decision", DECISIONS)

@@ -25,7 +25,7 @@ from refinement.models.runs.runs import TITLE_CHARS
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer, target_typed
 from refinement.selectors.launch.choices import round_text
-from refinement.selectors.launch.model_lists import has_real_model, model_choices
+from refinement.selectors.launch.model_lists import DEMO, has_real_model, model_choices
 from refinement.services.runs.creating import (
     MAX_TEXT_CHARS,
     MOST_TAGS,
@@ -129,7 +129,7 @@ class LaunchForm(forms.Form):
         label="Clerk",
         required=False,
         widget=forms.Select,
-        help_text="Merges the judges' replies and names each change.",
+        help_text="Merges a board's replies.",
     )
     clerk_typed = typed_field("clerk")
     title = forms.CharField(
@@ -214,6 +214,13 @@ class LaunchForm(forms.Form):
         field.widget.choices = given
         if both:
             field.choices = given
+
+    demo_model = DEMO
+
+    @property
+    def uses_demo(self) -> bool:
+        """Whether the demo model writes and judges."""
+        return all(str(self[role].value() or "") == DEMO for role in ("producer", "judge"))
 
     @property
     def limits(self) -> list[forms.BoundField]:

@@ -19,8 +19,8 @@ class Command(BaseCommand):
     help = (
         "Creates sample data: a project of its own with people, rubrics and runs of every outcome, with "
         "rounds, verdicts, checks, calls, tags, comments, scores and decisions. No model is called. Run it "
-        "again to add more runs. Other projects are not changed. Only sample people act, and they cannot sign "
-        "in; administrators of the instance become owners of the project."
+        "again to add more runs. Other projects are not changed. Only sample people act; they cannot sign "
+        "in. Administrators of the instance become owners of the project."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

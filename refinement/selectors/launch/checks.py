@@ -31,6 +31,8 @@ def families_check(plan: Plan, offers: Sequence[Offer]) -> list[str]:
     judges = [target for _, target in plan.judges]
     if plan.producer is None or not judges:
         return []
+    if any(info_of(offers, target) is None for target in (plan.producer, *judges)):
+        return []  # the models may change before they are available
     if any(kinship_of(plan.producer, target, offers) for target in judges):
         return []
     who = "judges" if len(judges) > 1 or plan.judging.is_board else "judge"

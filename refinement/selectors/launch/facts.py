@@ -55,7 +55,8 @@ def ends_when(rubric: Rubric) -> Fact:
         return Fact("Passes if all holds", f"or stops after {rounds}")
     if policy.pass_threshold is None:
         return Fact("No pass mark", f"stops after {rounds}")
-    return Fact(f"Passes at {plain(policy.pass_threshold)}", f"or stops after {rounds}")
+    mark = f"{plain(policy.pass_threshold)} of {plain(rubric.scale.maximum)}"
+    return Fact(f"Passes at {mark}", f"or stops after {rounds}")
 
 
 def people_distance(row: RubricRow, rubric: Rubric) -> Fact:
@@ -67,4 +68,8 @@ def people_distance(row: RubricRow, rubric: Rubric) -> Fact:
         return Fact("Not compared with people", "nobody has scored its runs yet")
     runs = found["runs"]
     distance = Decimal(str(found["gap"])).quantize(Decimal("0.1"))
-    return Fact(f"{distance} from people", f"over {runs} scored run{'' if runs == 1 else 's'}")
+    if not distance:
+        return Fact("Judge agrees with people", f"in {runs} scored run{'' if runs == 1 else 's'}")
+    return Fact(
+        f"Judge and people differ by {distance}", f"on average, {runs} scored run{'' if runs == 1 else 's'}"
+    )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from refinement.providers.base import ModelInfo, ProviderError
-from refinement.providers.embedded import is_demo
+from refinement.providers.embedded import DEFAULT_MODEL, is_demo
 from refinement.providers.registry import EndpointSpec, Target, build
 from refinement.selectors.endpoints import endpoint_specs
 from refinement.selectors.launch.available_models import Offer, models_offered
@@ -17,6 +17,7 @@ LOOK_SECONDS = 0.6  # for optional details; the list itself is already loaded
 KEPT_SECONDS = 600.0
 MOST_ASKED = 12  # per page; the rest is queried when the next page is opened
 MOST_KEPT = 2_000
+DEMO = f"embedded/{DEFAULT_MODEL}"
 
 
 class Contexts:
@@ -99,6 +100,10 @@ def has_real_model(offers: Sequence[Offer]) -> bool:
     return any(not is_demo(offer.endpoint, info.name) for offer in offers for info in offer.models)
 
 
+def has_demo_model(offers: Sequence[Offer]) -> bool:
+    return any(is_demo(offer.endpoint, info.name) for offer in offers for info in offer.models)
+
+
 def model_choices(offers: Sequence[Offer], chosen: str) -> list[Any]:
     """The models by endpoint. A model chosen earlier stays listed even if its endpoint is down."""
     groups: list[Any] = [("", "Choose a model")]
@@ -109,7 +114,7 @@ def model_choices(offers: Sequence[Offer], chosen: str) -> list[Any]:
         if models:
             groups.append((offer.endpoint, models))
     if chosen and chosen not in known:
-        groups.append((chosen, f"{chosen} (not available)"))
+        groups.append(("Not available now", [(chosen, chosen)]))
     return groups
 
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refinement.engine.safeguards import Kinship, kinship
-from refinement.engine.types import EvaluationMode, Information
+from refinement.engine.types import EvaluationMode, Information, JudgeMode
+from refinement.providers.embedded import is_demo
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer
 from refinement.selectors.launch.contexts import judge_problem, writer_problem
@@ -27,6 +28,7 @@ class Fix:
 
 
 WRITER, JUDGE = Fix("Choose another writer", "producer"), Fix("Choose another judge", "judge")
+ONE_JUDGE = Fix("Use one judge", "judges", JudgeMode.SINGLE.value)
 FIXES = {"producer": WRITER, "Judge": JUDGE}
 
 
@@ -141,6 +143,8 @@ def kinship_warning(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     """Judges that are the producer's model or of its family."""
     related: dict[Kinship, list[str]] = {}
     for name, target in plan.judges if plan.producer else ():
+        if is_demo(target.endpoint, target.model):
+            continue  # a warning of its own: its scores mean nothing
         if kin := kinship_of(plan.producer, target, offers):
             related.setdefault(kin, []).append(name)
     words = "Models rate their own family about 0.9 of 10 points too high."
@@ -185,8 +189,10 @@ def embedded_warning(plan: Plan) -> list[Caution]:
     if not any(target.endpoint == EMBEDDED for _, target in plan.judges):
         return []
     words = "It is too small to judge well: its scores mean nothing."
-    title = "The demo model is a judge" if plan.judging.is_board else "The demo model is the judge"
-    return [Caution("embedded", title, words, fix=JUDGE)]
+    if not plan.judging.is_board:
+        return [Caution("embedded", "The demo model is the judge", words, fix=JUDGE)]
+    words = f"{words} Its context may be too small for a board's verdicts, and the run would then fail."
+    return [Caution("embedded", "The demo model is a judge", words, fix=ONE_JUDGE)]
 
 
 def length_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
@@ -197,7 +203,8 @@ def length_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
             f"The starting text has {plan.seed_chars:,} characters. The judge reads its start and its end, "
             f"{limit:,} characters in total."
         )
-        fix = Fix("Raise the limit", "judge_limit")
+        demo = any(is_demo(target.endpoint, target.model) for _, target in plan.judges)
+        fix = JUDGE if demo else Fix("Raise the limit", "judge_limit")
         found.append(Caution("long-seed", "The judge sees only a part", words, fix=fix))
     infos = [info for _, target in plan.judges if (info := info_of(offers, target))]
     info = min(infos, key=lambda entry: entry.context_length or sys.maxsize, default=None)
@@ -228,7 +235,8 @@ def source_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
             f"The sources have {total:,} characters, but a prompt contains at most {limit:,} of them: the "
             "start and the end of the longer ones."
         )
-        fix = Fix("Raise the limit", "source_limit")
+        demo = plan.producer is not None and is_demo(plan.producer.endpoint, plan.producer.model)
+        fix = WRITER if demo else Fix("Raise the limit", "source_limit")
         found.append(Caution("long-sources", "Sources will be cut", words, fix=fix))
     info = info_of(offers, plan.producer) if plan.producer else None
     if info and info.context_length and plan.estimate.longest_writing > info.context_length:

@@ -73,6 +73,11 @@ def outcome_word(outcome: str) -> str:
     return "STOPPED" if outcome == Outcome.CANCELLED else outcome
 
 
+def outcome_choice(outcome: str) -> str:
+    """The outcome in a list to choose from."""
+    return "DONE (no pass mark)" if outcome == Outcome.DONE else outcome_word(outcome)
+
+
 def reason_label(run: Run) -> str:
     """Why it stopped, in a few words; empty if the outcome already says so."""
     words = REASON_LABELS.get(run.stop_reason, run.stop_reason)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from refinement.engine.sentences import round_name
+from refinement.engine.types import Outcome
 from refinement.models import (
     Comment,
     Decision,
@@ -24,6 +25,13 @@ from refinement.texts import one_line
 NAME_CHARS = 80
 TITLE_CHARS = 100
 REASON_CHARS = 200
+ENDED = {
+    Outcome.PASS: "passed",
+    Outcome.FAIL: "ended below the pass mark",
+    Outcome.DONE: "is done",
+    Outcome.ERROR: "ended in an error",
+    Outcome.CANCELLED: "was stopped",
+}
 DECIDED = {
     DecisionKind.RESULT: "chose another round as the result of",
     DecisionKind.APPROVED: "approved",
@@ -86,9 +94,9 @@ def notice_decision(decision: Decision) -> None:
 
 
 def notice_run_ended(run: Run, *, outcome: str, by: User | None = None) -> None:
-    """Notify the person who launched the run of its end. `by` is the person who cancelled it."""
+    """Notify the person who launched the run of its end. `by` is the person who stopped it."""
     name = one_line(by.display_name, NAME_CHARS) if by else ""
-    how = f"was cancelled by {name}" if by else f"finished with {outcome}"
+    how = f"was stopped by {name}" if by else ENDED.get(outcome, "ended")
     text = f"{subject(run)} {how}."
     _notify(News(NoticeKind.RUN_ENDED, run, text, by, by.display_name if by else ""), _launcher(run))
 

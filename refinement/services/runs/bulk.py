@@ -74,7 +74,7 @@ def runs_archive(*, project: Project, numbers: Sequence[int], user: User) -> Bul
     def archive(run: Run) -> None:
         if not run.is_finished:
             state = RunStatus(run.status).label.lower()
-            raise WrongState(f"Run {run.pk} is {state}. Cancel it or let it finish before archiving it.")
+            raise WrongState(f"Run {run.pk} is {state}. Stop it or let it finish, then archive it.")
         if not run_archive(run=run, user=user):
             raise WrongState(f"Run {run.pk} is already archived.")
 

@@ -84,6 +84,8 @@ def review_bar(request: ProjectRequest, run: Run) -> Bar | None:
     if request.session.get(REVIEWING) != request.project.slug:
         return None
     place = place_of(run.pk, request.user, request.project)
+    if not place.number and request.GET.get("review") != "1":
+        return None  # a run that nobody asked them to review
 
     def address(number: int | None) -> str:
         return f"{reverse('run_page', args=[request.project.slug, number])}?review=1" if number else ""

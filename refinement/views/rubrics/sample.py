@@ -19,7 +19,9 @@ from refinement.forms.rubrics.presets import with_preset_followed
 from refinement.forms.rubrics.reading import clean_fields, read_definition
 from refinement.forms.rubrics.sample import SampleForm
 from refinement.models import ProposalStatus, Rubric, RubricProposal
+from refinement.providers.embedded import is_demo
 from refinement.selectors.launch.available_models import models_offered
+from refinement.selectors.launch.model_lists import has_real_model
 from refinement.services.rubrics.editing import rubric_create, rubric_slug_for
 from refinement.services.rubrics.proposals import TooManyProposals, proposal_cancel, proposal_create
 from refinement.views.rubrics.editor import CHANGES, editor_page, editor_prompt
@@ -53,9 +55,11 @@ def rubric_sample(request: ProjectRequest) -> HttpResponse:
 
 
 def first_model(offers: list[Any]) -> dict[str, str]:
-    """The first model that is offered, so that the form needs no choice where there is none to make."""
+    """The first model that is offered, but not the demo model: it is too small to propose a rubric."""
     for offer in offers:
         for info in offer.models:
+            if is_demo(offer.endpoint, info.name):
+                continue
             return {"model": f"{offer.endpoint}/{info.name}"}
     return {}
 
@@ -64,7 +68,8 @@ def sample_page(
     request: ProjectRequest, form: SampleForm, offers: list[Any], status: int = 200
 ) -> HttpResponse:
     usable = any(offer.models for offer in offers)
-    page = {"section": "rubrics", "form": form, "usable": usable}
+    only_demo = usable and not has_real_model(offers)
+    page = {"section": "rubrics", "form": form, "usable": usable, "only_demo": only_demo}
     return render(request, "refinement/rubrics/sample.html", page, status=status)
 
 

@@ -27,7 +27,7 @@ LONGEST_QUERY = 10_000
 CHANGES: dict[str, tuple[Callable[..., BulkResult], str]] = {
     "tag": (runs_tag, "tagged"),
     "untag": (runs_untag, "untagged"),
-    "cancel": (runs_cancel, "cancelled"),
+    "cancel": (runs_cancel, "stopped"),
     "archive": (runs_archive, "archived"),
     "unarchive": (runs_unarchive, "unarchived"),
 }

@@ -32,7 +32,13 @@ from refinement.selectors.launch.choices import (
     values_of,
 )
 from refinement.selectors.launch.facts import launch_facts
-from refinement.selectors.launch.model_lists import facts_of, info_of, models_for_launch
+from refinement.selectors.launch.model_lists import (
+    DEMO,
+    facts_of,
+    has_demo_model,
+    info_of,
+    models_for_launch,
+)
 from refinement.selectors.launch.paces import duration_words
 from refinement.selectors.launch.plans import plan_of
 from refinement.selectors.launch.warnings import warnings_for
@@ -40,6 +46,9 @@ from refinement.selectors.rubrics.words import budget_words
 from refinement.selectors.runs.history import definition_of_run
 from refinement.services.runs.creating import title_of
 from refinement.services.runs.launching import (
+    EXAMPLE_SEED,
+    EXAMPLE_TASK,
+    EXAMPLE_TITLE,
     Launched,
     NothingAvailable,
     example_choice,
@@ -48,7 +57,18 @@ from refinement.services.runs.launching import (
 )
 
 ROLES = {Role.PRODUCER: "Writer", Role.JUDGE: "Judges", Role.CLERK: "Clerk"}
-FIXABLE = ("judge",)  # fields that the button of a warning can set
+# The fields that a button of the form can set, by its name.
+FIXABLE = {"judge": ("judge",), "judges": ("judges",), "models": ("producer", "judge")}
+
+# A small task that the demo model can do in about a minute.
+DEMO_VALUES = {
+    "task": EXAMPLE_TASK,
+    "title": EXAMPLE_TITLE,
+    "start": "pasted",
+    "seed": EXAMPLE_SEED,
+    "producer": DEMO,
+    "judge": DEMO,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +115,8 @@ def data_sent(request: ProjectRequest) -> QueryDict:
     """The form as it was sent, with what its button adds: the fix of a warning, or one round only."""
     data = request.POST.copy()
     field, _, value = data.get("use", "").partition("=")
-    if field in FIXABLE:
-        data[field], data[f"{field}_typed"] = value, ""
+    for name in FIXABLE.get(field, ()):
+        data[name], data[f"{name}_typed"] = value, ""
     if "only_judge" in data:
         data["rounds"] = "1"
     return data
@@ -181,6 +201,8 @@ def initial_values(request: ProjectRequest, offers: list[Offer]) -> tuple[dict[s
     if slug := request.GET.get("rubric"):
         usual["rubric"] = slug
         usual["version"] = request.GET.get("version", "")
+    if request.GET.get("models") == "demo" and has_demo_model(offers):
+        return {**usual, **DEMO_VALUES}, {"is_sample": True}
     return usual, {}
 
 
@@ -285,8 +307,10 @@ def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) ->
 
 
 def model_words(offers: list[Offer], target: Target | None) -> str:
-    """What is known of a chosen model: its size and context."""
+    """What is known of a chosen model: its size and context, or that it is not available."""
     info = info_of(offers, target) if target else None
+    if target and not info:
+        return "Not available now"
     return ", ".join(facts_of(info)[-2:]) if info else ""
 
 

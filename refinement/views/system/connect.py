@@ -21,6 +21,7 @@ from refinement.selectors.endpoints import NoSuchEndpoint, endpoint_spec, endpoi
 from refinement.selectors.launch.available_models import models_offered, offers, problem_message
 from refinement.selectors.launch.model_lists import facts_of
 from refinement.selectors.launch.warnings import EMBEDDED
+from refinement.selectors.projects.lists import current_project
 from refinement.services.endpoints import endpoint_create, endpoint_try
 
 MOST_ADMINISTRATORS = 10
@@ -129,6 +130,7 @@ def _page(request: SignedInRequest, *, status: int = 200, **more: Any) -> HttpRe
         "has_demo_model": any(
             is_demo(offer.endpoint, info.name) for offer in models_offered() for info in offer.models
         ),
+        "demo_project": current_project(request.user, request.session.get("project")),
         **more,
     }
     return render(request, "refinement/home/connect.html", page, status=status)

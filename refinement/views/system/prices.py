@@ -1,5 +1,6 @@
 """Prices of models, for administrators."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -52,5 +53,5 @@ def _form_of(model: str) -> PriceForm:
 def _page(request: SignedInRequest, form: PriceForm, status: int = 200) -> HttpResponse:
     rows = list(ModelPrice.objects.all()[:MOST_PRICES])
     known = [f"{offer.endpoint}/{info.name}" for offer in models_offered() for info in offer.models]
-    page = {"tab": "prices", "form": form, "prices": rows, "known": known}
+    page = {"tab": "prices", "form": form, "prices": rows, "known": known, "currency": settings.CURRENCY}
     return render(request, "refinement/people/administration_prices.html", page, status=status)

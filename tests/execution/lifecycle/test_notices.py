@@ -20,7 +20,7 @@ def test_the_end_of_a_run_is_told_once(scene: Scene, editor):
     ((kind, text),) = told(editor)
     assert kind == "run_ended"
     assert text.startswith(f"Run {run.pk}, ")
-    assert text.endswith("finished with PASS.")
+    assert text.endswith(" passed.")
 
 
 def test_a_run_that_nobody_launched_tells_nobody(scene: Scene, editor):
@@ -34,7 +34,7 @@ def test_cancelling_is_told_to_others_alone(scene: Scene, editor, owner):
     assert told(editor) == []
     run_cancel(run=scene.launch(user=editor), user=owner)
     ((_, text),) = told(editor)
-    assert text.endswith("was cancelled by Olivia Owner.")
+    assert text.endswith("was stopped by Olivia Owner.")
 
 
 def test_the_first_wait_of_a_step_is_told_and_its_further_tries_are_not(scene: Scene, editor):

@@ -81,7 +81,7 @@ def test_nobody_is_told_of_their_own_doing(run, editor):
 
 def test_another_persons_cancelling_is_told(run, owner):
     notice_run_ended(run, outcome="CANCELLED", by=owner)
-    assert told()[0][2] == f"Run {run.pk}, “Write the”, was cancelled by Olivia Owner."
+    assert told()[0][2] == f"Run {run.pk}, “Write the”, was stopped by Olivia Owner."
 
 
 def test_who_left_or_was_never_in_or_has_no_account_any_more_hears_nothing(run, owner, editor, outsider):

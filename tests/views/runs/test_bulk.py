@@ -71,7 +71,7 @@ def test_what_runs_is_cancelled_and_the_rest_says_why_not(as_editor, address, pr
     going.refresh_from_db()
     assert (going.outcome, going.why) == ("CANCELLED", "Stopped by Edgar Editor after round 2.")
     success, warning = told(answer)
-    assert success == "1 run was cancelled."
+    assert success == "1 run was stopped."
     assert warning.startswith(f"4 runs were not changed. Run {done[0].pk} is finished; it cannot be stopped.")
     assert warning.endswith("And 1 more.")
 
@@ -80,7 +80,7 @@ def test_finished_runs_are_archived_and_brought_back(as_editor, address, project
     done, going = *runs_of(project), *runs_of(project, status="running")
     answer = send(as_editor, address, "archive", [done, going])
     assert told(answer)[0] == "1 run was archived."
-    assert "Cancel it or let it finish" in told(answer)[1]
+    assert "Stop it or let it finish" in told(answer)[1]
     assert list(Run.objects.filter(archived_at__isnull=False)) == [done]
     assert "already archived" in told(send(as_editor, address, "archive", [done]))[-1]
     assert told(send(as_editor, address, "unarchive", [done]))[-1] == "1 run was unarchived."

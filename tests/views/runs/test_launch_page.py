@@ -47,7 +47,7 @@ def test_an_edited_rerun_shows_the_runs_own_rounds_once(as_editor):
     run = launched(as_editor, rounds="7", threshold="6.5")
     page = as_editor.get(NEW, {"from": run.pk}).content.decode()
     assert "or stops after 7 rounds" in page
-    assert "Passes at 6.5" in page
+    assert "Passes at 6.5 of 10" in page
     assert "or stops after 5 rounds" not in page
     assert ">Maximum rounds, Pass mark</span>" in page
 
@@ -60,8 +60,8 @@ def test_the_distance_from_people_is_told_where_it_is_known(as_editor, editor, p
         scores={}, submitted_at=run.created_at,
     )  # fmt: skip
     page = as_editor.get(NEW, {"rubric": run.rubric.slug}).content.decode()
-    assert "1.5 from people" in page
-    assert "over 1 scored run<" in page
+    assert "Judge and people differ by 1.5" in page
+    assert "on average, 1 scored run<" in page
 
 
 # --- models ---------------------------------------------------------------------------------------
@@ -100,7 +100,33 @@ def test_with_the_demo_model_alone_it_is_chosen_and_said(as_owner, monkeypatch):
     monkeypatch.setattr("refinement.views.runs.launch.models_for_launch", lambda: alone)
     answer = as_owner.get(NEW)
     assert answer.context["form"]["judge"].value() == "embedded/smollm2-135m"
-    assert "or use the demo model: fine for a tour" in answer.content.decode()
+    assert "The demo model is chosen: fine for a tour" in answer.content.decode()
+
+
+def test_try_the_demo_model_opens_a_sample_with_it_and_starts_nothing(as_owner, monkeypatch):
+    away = Offer("ollama", problem="Cannot connect to 127.0.0.1:11434.")
+    models = [away, Offer("embedded", (ModelInfo("smollm2-135m", context_length=8_192),))]
+    monkeypatch.setattr("refinement.views.runs.launch.models_for_launch", lambda: models)
+    answer = as_owner.get(NEW, {"models": "demo"})
+    form = answer.context["form"]
+    assert {form["producer"].value(), form["judge"].value()} == {"embedded/smollm2-135m"}
+    assert "backups" in form["task"].value()
+    assert "A sample task with the demo model." in answer.content.decode()
+    assert "context" not in [caution.code for caution in answer.context["panel"]["cautions"]]
+    assert not Run.objects.exists()
+
+
+def test_the_demo_model_is_one_click_away_and_a_missing_model_is_said(as_editor, monkeypatch):
+    launched(as_editor)
+    models = [Offer("ollama", problem="Not responding."), Offer("embedded", (ModelInfo("smollm2-135m"),))]
+    monkeypatch.setattr("refinement.views.runs.launch.models_for_launch", lambda: models)
+    answer = as_editor.get(NEW)
+    page = answer.content.decode()
+    assert 'name="use" value="models=embedded/smollm2-135m"' in page
+    assert "Not available now" in page
+    assert "different families" not in page
+    chosen = as_editor.post(ESTIMATE, filled(use="models=embedded/smollm2-135m")).context["form"]
+    assert {chosen["producer"].value(), chosen["judge"].value()} == {"embedded/smollm2-135m"}
 
 
 def test_nothing_is_taken_over_from_the_prepared_example(as_owner, owner, project):

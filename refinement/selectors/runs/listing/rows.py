@@ -24,7 +24,7 @@ FLAGGED = Decimal("0.15")  # of the scale: 1.5 points of 10
 TAGS = 1  # shown in a row; the others are in a tooltip
 HUES = 4  # colours of avatars
 THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
-CHIPS = {Outcome.PASS: "ok", Outcome.FAIL: "bad", Outcome.ERROR: "warn", Outcome.DONE: "info"}
+CHIPS = {Outcome.PASS: "ok", Outcome.FAIL: "bad", Outcome.ERROR: "warn"}
 DECISIONS = {
     DecisionKind.RESULT: ("people chose {}", "people"),
     DecisionKind.APPROVED: ("✓ approved", "ok"),

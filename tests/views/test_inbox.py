@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from refinement.models import AuditEntry, BlindReading, Comment, Membership, Notice, NoticeChoice
+from refinement.models import AuditEntry, BlindReading, Comment, Membership, Notice, NoticeChoice, NoticeKind
 from refinement.services.reviews.comments import comment_delete
 from tests.views.comments.given import answer, harm_in, say, talked_run
 from tests.views.comments.test_comments import HOSTILE
@@ -188,14 +188,14 @@ def test_hostile_words_and_names_are_shown_as_text(as_viewer, project, editor, v
 # --- settings ---------------------------------------------------------------------------------------
 def test_everything_is_told_until_somebody_chooses(as_viewer):
     text = as_viewer.get("/account/notices/").content.decode()
-    assert text.count("checked") == 7
+    assert text.count("checked") == len(NoticeKind)
     assert "Email is not set up" in text
     assert 'name="mail"' not in text
 
 
 def test_what_is_chosen_is_kept(as_viewer, viewer, settings):
     settings.MAIL_CONFIGURED = True
-    assert as_viewer.get("/account/notices/").content.decode().count("checked") == 14
+    assert as_viewer.get("/account/notices/").content.decode().count("checked") == 2 * len(NoticeKind)
     as_viewer.post("/account/notices/", {"inbox": ["mention", "odd"], "mail": ["review"]})
     chosen = {row.kind: (row.inbox, row.mail) for row in NoticeChoice.objects.filter(user=viewer)}
     assert chosen.pop("mention") == (True, False)

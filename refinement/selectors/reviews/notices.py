@@ -8,7 +8,7 @@ from refinement.models import Notice, NoticeChoice, NoticeKind, User
 from refinement.selectors.reviews.blindness import blind_runs_of
 from refinement.texts import one_line
 
-PAGE_SIZE = 50
+PAGE_SIZE = 20
 MOST_COUNTED = 100  # unread; above it the navigation shows 99+
 EXCERPT_CHARS = 200
 BLIND_MESSAGE = "New activity on run {run}, which you are scoring blind. You can see it after scoring."

@@ -19,6 +19,8 @@ from refinement.statistics.resampling import FEWEST_TASKS, TINY, Floats, reaches
 MISLEADING = 0.05  # the share of experiments without a difference that may show one
 # With several task types, the comparisons over all tasks and those by type share it.
 OVERALL_SHARE = 0.6
+FEWEST_RESAMPLED = 12  # shared levels ask for quantiles that fewer tasks cannot give
+MOST_APART = 10.0  # two composites differ by no more; an interval never leaves it
 
 
 class Verdict(StrEnum):
@@ -52,7 +54,9 @@ def compared(differences: Sequence[Floats], misleading: float) -> list[Compariso
         if not len(values):
             continue
         means = values.mean(axis=0)
-        reach = reaches(values, [level] * len(places)) if len(values) > 1 else np.zeros(len(places))
+        reach = np.zeros(len(places))
+        if len(values) > 1:
+            reach = reaches(values, [level] * len(places), resampled_from=FEWEST_RESAMPLED)
         for at, place in enumerate(places):
             found[place] = comparison(float(means[at]), float(reach[at]), len(values))
     return found
@@ -61,7 +65,7 @@ def compared(differences: Sequence[Floats], misleading: float) -> list[Compariso
 def comparison(difference: float, reach: float, tasks: int) -> Comparison:
     if tasks < FEWEST_TASKS:
         return Comparison(difference, None, None, Verdict.NOT_ENOUGH, tasks)
-    low, high = difference - reach, difference + reach
+    low, high = max(difference - reach, -MOST_APART), min(difference + reach, MOST_APART)
     if low > TINY:
         verdict = Verdict.BETTER
     elif high < -TINY:

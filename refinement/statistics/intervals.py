@@ -8,6 +8,7 @@ import numpy as np
 from refinement.statistics.resampling import Floats, reaches
 
 LEVEL = 0.05  # the share of intervals that may miss the true value
+FEWEST_RESAMPLED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,9 @@ def mean_intervals(columns: Sequence[Floats], bounds: Sequence[Bounds]) -> list[
         if not len(values):
             continue
         means = values.mean(axis=0)
-        reach = reaches(values, [LEVEL] * len(places)) if len(values) > 1 else np.zeros(len(places))
+        reach = np.zeros(len(places))
+        if len(values) > 1:
+            reach = reaches(values, [LEVEL] * len(places), resampled_from=FEWEST_RESAMPLED)
         for at, place in enumerate(places):
             found[place] = interval(float(means[at]), float(reach[at]), bounds[place], tasks=len(values))
     return found

@@ -10,7 +10,6 @@ from refinement.models import (
     Comment,
     Event,
     Experiment,
-    ExperimentRun,
     HumanScore,
     MemberRole,
     Round,
@@ -23,7 +22,7 @@ from refinement.models import (
     Thread,
 )
 from refinement.selectors.projects.lists import RANKS
-from refinement.selectors.reviews.blindness import not_blind_reason
+from refinement.selectors.reviews.blindness import blind_run_in, not_blind_reason
 from refinement.selectors.reviews.comments import Reader
 
 LONG_TEXTS = ("task", "seed", "snapshot", "calibration")
@@ -170,9 +169,6 @@ def experiment_or_404(request: ProjectRequest, number: int) -> Experiment:
 
 def figures_or_blind(request: ProjectRequest, *experiments: Experiment) -> None:
     """Raises ReadsBlind if the user is scoring a run of these experiments blind: figures show scores."""
-    if not request.blind_runs:
-        return
-    rows = ExperimentRun.objects.filter(experiment__in=experiments, run__in=request.blind_runs)
-    run = rows.values_list("run_id", flat=True).order_by("run_id").first()
+    run = blind_run_in([row.pk for row in experiments], request.blind_runs)
     if run is not None:
         raise ReadsBlind(run, request.blind_runs[run])

@@ -99,6 +99,7 @@ class SuiteRun:
 
     def started(self) -> int:
         if self.resume is not None:
+            self.suite_check(self.resume)
             self.experiments.resume(self.resume)
             return self.resume
         name = self.title or f"{self.suite}, {time.strftime('%Y-%m-%d %H:%M')}"
@@ -107,6 +108,12 @@ class SuiteRun:
         address = self.experiments.address(number)
         print_message(f"Started experiment {number}{f': {address}' if address else ''}.")
         return number
+
+    def suite_check(self, number: int) -> None:
+        """Raises Refused if the experiment is of another suite, or of another version than the named one."""
+        own, wanted = self.experiments.progress(number).suite, self.suite.replace("@v", "@")
+        if wanted not in (own, own.partition("@")[0]):
+            raise Refused(f"experiment {number} is of the suite {own}, not {self.suite}.")
 
     # --- waiting ------------------------------------------------------------------------------
     def completed(self, number: int) -> Progress | Exit:

@@ -13,6 +13,7 @@ from refinement.execution.waking import sweep
 from refinement.models import Run, RunStatus
 from refinement.selectors.endpoints import provider_for
 from refinement.services.experiments.dealing import experiments_sweep
+from refinement.services.experiments.reporting import reports_clean
 from refinement.services.idempotency import keys_clean
 from refinement.services.notices.mail import mail_is_due, notices_mail
 from refinement.services.notices.reading import notices_clean
@@ -65,7 +66,7 @@ class Upkeep:
         if monotonic() >= self.clean_at:
             keys_clean()
             left = deliveries_clean() + notices_clean() + sessions_clean()
-            left += evaluator_trials_clean() + proposals_clean()
+            left += evaluator_trials_clean() + proposals_clean() + reports_clean()
             self.clean_at = 0.0 if left else monotonic() + HOUR
 
     def wake_recovered(self) -> None:

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 
 from refinement.access.projects import ProjectRequest
 from refinement.models import Experiment
-from refinement.selectors.experiments.grid import Glance, glances_at
+from refinement.selectors.experiments.progress import Glance, glances_at
 from refinement.streaming.frames import frame
 from refinement.streaming.hub import Hub
 from refinement.streaming.looking import Wanted

@@ -41,6 +41,15 @@ def ended(suite, version):
     return an_experiment(suite, {"A": [7] * TASKS}, version=version, name="Now")
 
 
+def test_another_suites_experiment_is_not_continued(project, ended):
+    other = an_experiment(
+        a_suite_of(project, 1, name="Other"), {"A": [8]}, version=ended.configurations.get().rubric_version
+    )
+    for name in ("answers", f"{other.suite_version.suite.slug}@2"):
+        result = called("suite", "run", name, "--resume", other.pk)
+        assert (result.exit_code, "is of the suite other@1" in result.stderr) == (4, True), result.stderr
+
+
 def resumed(ended, *arguments):
     return called("suite", "run", "answers", "--resume", ended.pk, *arguments)
 

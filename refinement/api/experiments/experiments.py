@@ -39,7 +39,7 @@ from refinement.selectors.experiments.estimates import experiment_estimate
 from refinement.selectors.experiments.planning import planned_of, sizes_of
 from refinement.selectors.experiments.versions import SuiteNotFound, suite_version_named
 from refinement.selectors.projects.lists import NotFound
-from refinement.selectors.reviews.blindness import hidden_runs
+from refinement.selectors.reviews.blindness import blind_run_in
 from refinement.services.experiments.checking import (
     ConfigurationSpec,
     configurations_check,
@@ -153,16 +153,20 @@ def experiment_read(request: ApiRequest, experiment: int) -> ExperimentShape:
 def experiment_run_list(
     request: ApiRequest, experiment: int, query: Query[ExperimentRunQuery]
 ) -> Page[ExperimentRunShape]:
-    """List an experiment's runs by task, configuration and repeat, also those that are not started yet."""
-    rows = ExperimentRun.objects.filter(experiment=experiment_or_404(request, experiment))
+    """List an experiment's runs by task, configuration and repeat, also those that are not started yet.
+
+    Without scores while you score any of them blind.
+    """
+    found_in = experiment_or_404(request, experiment)
+    rows = ExperimentRun.objects.filter(experiment=found_in)
     rows = rows.select_related("task").defer("task__task", "task__seed", "task__sources")
     if query.state:
         rows = rows.filter(state=query.state)
     if not query.replaced:
         rows = rows.filter(replaced=False)
     found, following = page_by_number(rows, query, newest_first=False)
-    hidden = hidden_runs()
-    shapes = [experiment_run_shape(row, hidden=row.run_id in hidden) for row in found]
+    hidden = blind_run_in([found_in.pk], request.blind_runs) is not None
+    shapes = [experiment_run_shape(row, hidden=hidden) for row in found]
     return Page[ExperimentRunShape].of(shapes, following)
 
 

@@ -9,7 +9,7 @@ from refinement.api.runs.estimates import CostShape, RangeShape
 from refinement.api.runs.runs import GivenSource
 from refinement.models import Configuration, Experiment, ExperimentRun, ExperimentStatus
 from refinement.selectors.experiments.estimates import ConfigurationEstimate, ExperimentEstimate
-from refinement.selectors.experiments.grid import progress_of
+from refinement.selectors.experiments.progress import progress_of
 from refinement.selectors.launch.costs import CostEstimate
 from refinement.selectors.launch.estimates import Range
 from refinement.selectors.rubrics.definitions import plain
@@ -219,7 +219,7 @@ def configuration_shape(row: Configuration) -> ConfigurationShape:
 
 
 def experiment_run_shape(row: ExperimentRun, *, hidden: bool) -> ExperimentRunShape:
-    """Without scores if the reader scores the run blind."""
+    """Without scores, and what tells them, if the reader scores a run of the experiment blind."""
     return ExperimentRunShape(
         id=row.pk,
         task=row.task.key,
@@ -233,10 +233,10 @@ def experiment_run_shape(row: ExperimentRun, *, hidden: bool) -> ExperimentRunSh
         criteria_met=0 if hidden else row.criteria_met,
         criteria_total=0 if hidden else row.criteria_total,
         passed=not hidden and row.passed,
-        rounds=row.rounds,
-        tokens=row.tokens,
-        seconds=plain(row.seconds),
-        cost=text_of(row.cost),
+        rounds=0 if hidden else row.rounds,
+        tokens=0 if hidden else row.tokens,
+        seconds="0" if hidden else plain(row.seconds),
+        cost=None if hidden else text_of(row.cost),
     )
 
 

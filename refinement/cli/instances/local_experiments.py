@@ -12,7 +12,7 @@ from refinement.models import CellState, Experiment, ExperimentStatus, SuiteVers
 from refinement.providers.base import ErrorKind, ProviderError
 from refinement.providers.registry import Target, parse_target
 from refinement.selectors.endpoints import NoSuchEndpoint, provider_for
-from refinement.selectors.experiments.grid import progress_of
+from refinement.selectors.experiments.progress import progress_of
 from refinement.selectors.experiments.versions import SuiteNotFound, suite_version_named
 from refinement.selectors.rubrics.definitions import version_named
 from refinement.services.experiments.checking import ConfigurationSpec

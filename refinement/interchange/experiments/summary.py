@@ -66,7 +66,7 @@ def figure(interval: Mapping[str, Any] | None) -> str:
 
 
 def percent(interval: Mapping[str, Any] | None) -> str:
-    return "–" if interval is None else f"{interval['value']:.0%}"
+    return "–" if interval is None else f"{interval['value'] * 100:.0f} %"
 
 
 def verdict(comparison: Mapping[str, Any] | None) -> str:

@@ -3,21 +3,14 @@
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 
-from refinement.interchange.exports.rows import Cell, cell
+from refinement.interchange.exports.rows import Cell, Line, cell
 
 COLUMNS = ("when", "who", "email", "from", "project", "action", "object", "number", "before", "after")
 
 
-class _Line:
-    """A file for csv.writer that returns each line instead of storing it."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def audit_csv(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
     """One line per entry. Cells are escaped so that none is a formula."""
-    writer = csv.writer(_Line())
+    writer = csv.writer(Line())
     yield writer.writerow(COLUMNS)
     for row in rows:
         yield writer.writerow([cell(value) for value in row])

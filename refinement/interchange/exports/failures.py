@@ -4,22 +4,15 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from refinement.interchange.exports.rows import Cell, cell
+from refinement.interchange.exports.rows import Cell, Line, cell
 
 # Markdown's own characters, and what starts HTML. Names and issues are model text.
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
 
 
-class _Line:
-    """A file for csv.writer that returns each line instead of storing it."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def failures_csv(rows: Iterable[Mapping[str, Cell]]) -> Iterator[str]:
     """One line per row, with the first row's columns. Cells are escaped so that none is a formula."""
-    writer = csv.writer(_Line())
+    writer = csv.writer(Line())
     columns: list[str] = []
     for row in rows:
         if not columns:

@@ -42,7 +42,7 @@ class RunSummary:
     task: str | None = None  # None if it was not read
 
 
-class _Line:
+class Line:
     """A file for csv.writer that returns each line instead of storing it."""
 
     def write(self, text: str) -> str:
@@ -51,7 +51,7 @@ class _Line:
 
 def runs_csv(columns: Sequence[str], runs: Iterable[RunSummary]) -> Iterator[str]:
     """One line per run. Cells are escaped so that none is a formula."""
-    writer = csv.writer(_Line())
+    writer = csv.writer(Line())
     yield writer.writerow([*columns, *ENDS])
     for run in runs:
         path = " ".join(decimal_text(entry.composite) for entry in run.rounds)

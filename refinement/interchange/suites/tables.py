@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from refinement.interchange.exports.rows import is_formula
+from refinement.interchange.exports.rows import Line, is_formula
 from refinement.interchange.imports.fields import Notes, brief
 from refinement.interchange.rubrics.yaml_reading import BadFile, Node, Problem
 from refinement.interchange.suites.reading import node_of, tasks_read, without_problems
@@ -34,16 +34,9 @@ ALIASES = {
 DELIMITERS = (",", ";", "\t")
 
 
-class _Line:
-    """A file for csv.writer that returns each line instead of storing it."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def tasks_to_csv(tasks: Iterable[SuiteTaskText]) -> Iterator[str]:
     """One row per task; sources and checks are JSON. Cells are escaped so that none is a formula."""
-    writer = csv.writer(_Line())
+    writer = csv.writer(Line())
     yield writer.writerow(FIELDS)
     for task in tasks:
         yield writer.writerow([escaped(cell) for cell in _cells(task)])

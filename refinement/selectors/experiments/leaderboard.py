@@ -62,11 +62,16 @@ class Row:
     missing: int
     unscored: int
     errors: int
+    going_on: bool  # missing runs wait for their turn
 
     @property
     def gaps(self) -> str:
         """Runs that its means leave out."""
-        parts = ((self.errors, "error"), (self.unscored, "unscored"), (self.missing, "not run"))
+        parts = (
+            (self.errors, "error"),
+            (self.unscored, "unscored"),
+            (self.missing, "waiting" if self.going_on else "not run"),
+        )
         said = [
             f"{count:,} {word}{'s' if word == 'error' and count > 1 else ''}"
             for count, word in parts
@@ -100,8 +105,13 @@ class TypeTable:
     axis: SharedAxis
 
 
-def leaderboard_of(report: Figures, configurations: Sequence[Configuration]) -> Leaderboard:
-    """The rows by composite, best first; those without one come last."""
+def leaderboard_of(
+    report: Figures, configurations: Sequence[Configuration], *, going_on: bool = False
+) -> Leaderboard:
+    """The rows by composite, best first; those without one come last.
+
+    `going_on`: the experiment has not ended, so runs without a result wait for their turn.
+    """
     by_id = {configuration.pk: configuration for configuration in configurations}
     entries = [entry for entry in report["configurations"] if entry["id"] in by_id]
     base = next((entry for entry in entries if by_id[entry["id"]].baseline), None)
@@ -113,7 +123,17 @@ def leaderboard_of(report: Figures, configurations: Sequence[Configuration]) -> 
     ordered = sorted(entries, key=lambda entry: -(entry.get("composite") or {"value": -1})["value"])
     baseline = by_id[base["id"]] if base else None
     rows = tuple(
-        row_of(entry, by_id[entry["id"]], baseline, base, axis, differences, types, has_cost=has_cost)
+        row_of(
+            entry,
+            by_id[entry["id"]],
+            baseline,
+            base,
+            axis,
+            differences,
+            types,
+            has_cost=has_cost,
+            going_on=going_on,
+        )
         for entry in ordered
     )
     columns = tuple(figure.label for figure in rows[0].figures) if rows else ()
@@ -144,6 +164,7 @@ def row_of(
     types: Mapping[tuple[int, str], list[str]],
     *,
     has_cost: bool,
+    going_on: bool,
 ) -> Row:
     composite = entry.get("composite")
     verdict = verdict_of(entry.get("against_baseline"), differences)
@@ -160,6 +181,7 @@ def row_of(
         missing=entry.get("missing", 0),
         unscored=entry.get("unscored", 0),
         errors=entry.get("errors", 0),
+        going_on=going_on,
     )
 
 

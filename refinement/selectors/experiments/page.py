@@ -7,7 +7,6 @@ from typing import Any
 from refinement.models import (
     Configuration,
     Experiment,
-    ExperimentRun,
     ExperimentStatus,
     Report,
     ReportKind,
@@ -15,8 +14,10 @@ from refinement.models import (
 )
 from refinement.selectors.experiments.heatmap import Heatmap, HeatOptions, heatmap_of, tasks_of
 from refinement.selectors.experiments.leaderboard import Leaderboard, TypeTable, leaderboard_of, types_of
-from refinement.selectors.experiments.progress import Progress, progress_of
+from refinement.selectors.experiments.progress import LiveProgress, live_progress_of, tokens_used
+from refinement.selectors.reviews.blindness import blind_run_in
 
+BUDGET_STEP = 1_000
 ENDED = (ExperimentStatus.FINISHED, ExperimentStatus.CANCELLED)
 
 
@@ -27,13 +28,14 @@ class ExperimentFacts:
     experiment: Experiment
     configurations: Sequence[Configuration]
     tasks: int
-    progress: Progress
+    progress: LiveProgress
     report: Report | None
     figures: Mapping[str, Any] | None
     board: Leaderboard | None
     types: TypeTable | None
     heatmap: Heatmap | None
     hidden_run: int | None  # a run of it that the reader scores blind
+    needs_budget: int | None = None  # a larger one that would do, if its own is used up
 
     @property
     def is_live(self) -> bool:
@@ -93,25 +95,17 @@ def report_of(experiment: Experiment) -> Report | None:
     return Report.objects.filter(kind=ReportKind.EXPERIMENT, subject=experiment.pk, other=0).first()
 
 
-def hidden_run_of(experiment: Experiment, blind: Collection[int]) -> int | None:
-    """A run of the experiment that the reader is scoring blind; its figures would give the scores away."""
-    if not blind:
-        return None
-    rows = ExperimentRun.objects.filter(experiment=experiment, run__in=blind)
-    return rows.values_list("run_id", flat=True).order_by("run_id").first()
-
-
 def experiment_facts(
     experiment: Experiment, options: HeatOptions, *, blind: Collection[int] = ()
 ) -> ExperimentFacts:
     """Everything that the page shows. `blind` are the runs that the reader is scoring blind."""
     configurations = configurations_of(experiment)
     report = report_of(experiment)
-    hidden = hidden_run_of(experiment, blind)
+    hidden = blind_run_in([experiment.pk], blind)
     figures = None if hidden or report is None else report.result
     tasks: list[SuiteTask] = tasks_of(experiment)
     computed = report.computed * 2 + report.is_current if report else 0
-    progress = progress_of(experiment, configurations, computed=computed)
+    progress = live_progress_of(experiment, configurations, computed=computed)
     scored = figures is not None and any(entry.get("composite") for entry in figures["configurations"])
     return ExperimentFacts(
         experiment=experiment,
@@ -120,8 +114,23 @@ def experiment_facts(
         progress=progress,
         report=report,
         figures=figures,
-        board=leaderboard_of(figures, configurations) if figures and scored else None,
+        board=leaderboard_of(figures, configurations, going_on=not experiment.is_finished)
+        if figures and scored
+        else None,
         types=types_of(figures, configurations) if figures and scored else None,
         heatmap=None if hidden else heatmap_of(experiment, configurations, figures, options, tasks=tasks),
         hidden_run=hidden,
+        needs_budget=larger_budget(experiment, progress),
     )
+
+
+def larger_budget(experiment: Experiment, progress: LiveProgress) -> int | None:
+    """The projected tokens and a tenth more, if a paused experiment has used up its budget."""
+    limit = experiment.token_budget
+    if experiment.status != ExperimentStatus.PAUSED or limit is None:
+        return None
+    used = tokens_used(experiment)
+    if used < limit:
+        return None
+    wanted = max((progress.projected or 2 * limit) * 11 // 10, used + 1)
+    return -(-wanted // BUDGET_STEP) * BUDGET_STEP

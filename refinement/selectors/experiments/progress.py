@@ -1,13 +1,27 @@
-"""An experiment while it runs: counts, squares of the grid, budget, time left, failures."""
+"""How far experiments are. Figures with intervals come from `results.py`.
 
-from collections.abc import Sequence
+`progress_of` counts an experiment's runs, `live_progress_of` adds what its page shows while it runs (squares
+of the grid, budget, time left, failures), and `glances_at` says whether open pages have to change.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 
 from django.db.models import Count, Sum
 from django.utils import timezone
 
-from refinement.models import CellState, Configuration, Experiment, ExperimentRun, ExperimentStatus
+from refinement.models import (
+    CellState,
+    Configuration,
+    Experiment,
+    ExperimentRun,
+    ExperimentStatus,
+    Report,
+    ReportKind,
+    Run,
+)
 from refinement.selectors.runs.words import duration
 
 MOST_SQUARES = 2_400  # more runs are shown as counts alone
@@ -15,6 +29,72 @@ MOST_FAILURES = 4
 ENDED = (CellState.DONE, CellState.UNSCORED, CellState.ERROR, CellState.CANCELLED)
 FAILED = (CellState.ERROR, CellState.UNSCORED)
 LONGEST_LEFT = 14 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Current runs by state, and the tokens of those that have ended."""
+
+    states: Mapping[str, int]
+    tokens: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.states.values())
+
+    @property
+    def ended(self) -> int:
+        return sum(self.states.get(state, 0) for state in ENDED)
+
+    @property
+    def done(self) -> int:
+        return self.states.get(CellState.DONE, 0)
+
+    @property
+    def running(self) -> int:
+        return self.states.get(CellState.RUNNING, 0)
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.ended // self.total if self.total else 0
+
+
+@dataclass(frozen=True)
+class Progress(Counted):
+    """How far the experiment is, and what its ended runs took."""
+
+    seconds: Decimal
+    cost: Decimal | None
+
+    @property
+    def without_result(self) -> int:
+        """Ended without a score."""
+        return self.ended - self.done
+
+
+def progress_of(experiment: Experiment) -> Progress:
+    """One query."""
+    current = ExperimentRun.objects.filter(experiment=experiment, replaced=False).order_by()
+    groups = list(
+        current.values("state").annotate(
+            count=Count("pk"), tokens=Sum("tokens"), seconds=Sum("seconds"), cost=Sum("cost")
+        )
+    )
+    costs = [group["cost"] for group in groups if group["cost"] is not None]
+    return Progress(
+        states={group["state"]: group["count"] for group in groups},
+        tokens=sum(group["tokens"] for group in groups),
+        seconds=sum((group["seconds"] for group in groups), Decimal(0)),
+        cost=sum(costs, Decimal(0)) if costs else None,
+    )
+
+
+def tokens_used(experiment: Experiment) -> int:
+    """The tokens of all its runs, also of those that were replaced or are under way. Two queries."""
+    ended = ExperimentRun.objects.filter(experiment=experiment).aggregate(sum=Sum("tokens"))["sum"] or 0
+    going = Run.objects.filter(experiment_run__experiment=experiment, experiment_run__state=CellState.RUNNING)
+    sums = going.order_by().aggregate(prompts=Sum("prompt_tokens"), replies=Sum("completion_tokens"))
+    return ended + (sums["prompts"] or 0) + (sums["replies"] or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +121,11 @@ class Line:
         return ", ".join(said)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+@dataclass(frozen=True)
+class LiveProgress(Counted):
+    """An experiment while it runs, as its page shows it."""
+
     lines: tuple[Line, ...]
-    counts: dict[str, int]
-    tokens: int
     budget: int | None
     elapsed: str
     left: str  # empty if it cannot be told
@@ -53,33 +133,9 @@ class Progress:
     mark: str  # changes when the page should be read again
 
     @property
-    def total(self) -> int:
-        return sum(self.counts.values())
-
-    @property
-    def ended(self) -> int:
-        return sum(self.counts.get(state, 0) for state in ENDED)
-
-    @property
-    def done(self) -> int:
-        return self.counts.get(CellState.DONE, 0)
-
-    @property
-    def running(self) -> int:
-        return self.counts.get(CellState.RUNNING, 0)
-
-    @property
-    def waiting(self) -> int:
-        return self.counts.get(CellState.WAITING, 0)
-
-    @property
-    def missing(self) -> int:
+    def to_run(self) -> int:
         """Runs that "Run what is missing" would start."""
         return self.total - self.done - self.running
-
-    @property
-    def share(self) -> int:
-        return round(100 * self.ended / self.total) if self.total else 0
 
     @property
     def budget_share(self) -> int:
@@ -103,7 +159,7 @@ class Progress:
             CellState.CANCELLED: "stopped",
             CellState.WAITING: "not run",
         }
-        said = [f"{self.counts[state]:,} {word}" for state, word in words.items() if self.counts.get(state)]
+        said = [f"{self.states[state]:,} {word}" for state, word in words.items() if self.states.get(state)]
         return ", ".join(said)
 
 
@@ -133,10 +189,10 @@ def mark_of(experiment: Experiment, counts: dict[int, dict[str, int]], computed:
     return f"{experiment.status}.{computed}.{'.'.join(parts)}"
 
 
-def progress_of(
+def live_progress_of(
     experiment: Experiment, configurations: Sequence[Configuration], *, computed: int, grid: bool = True
-) -> Progress:
-    """Takes three queries; two without the grid."""
+) -> LiveProgress:
+    """Three queries; one without the grid."""
     by_configuration, tokens = counts_of(experiment)
     counts: dict[str, int] = {}
     for own in by_configuration.values():
@@ -150,9 +206,9 @@ def progress_of(
     ended = sum(counts.get(state, 0) for state in ENDED)
     elapsed = (experiment.finished_at or timezone.now()) - experiment.created_at
     left = left_words(experiment, elapsed, ended, sum(counts.values()))
-    return Progress(
+    return LiveProgress(
         lines=lines,
-        counts=counts,
+        states=counts,
         tokens=tokens,
         budget=experiment.token_budget,
         elapsed=duration(elapsed.total_seconds()),
@@ -191,3 +247,45 @@ def left_words(experiment: Experiment, elapsed: timedelta, ended: int, total: in
     if minutes < 100:
         return f"about {minutes} minute{'' if minutes == 1 else 's'}"
     return f"about {duration(seconds)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What changes when an experiment's page has to change."""
+
+    status: str
+    reason: str
+    states: tuple[tuple[str, int], ...]
+    report: int  # the count of its report that is computed
+    ended: bool
+
+
+def glances_at(experiment_ids: Collection[int]) -> dict[int, Glance]:
+    """The state of these experiments, without deleted ones. Three queries."""
+    rows = Experiment.objects.filter(pk__in=experiment_ids).order_by()
+    counts: dict[int, list[tuple[str, int]]] = {}
+    groups = (
+        ExperimentRun.objects.filter(experiment__in=experiment_ids, replaced=False)
+        .order_by()
+        .values_list("experiment", "state")
+        .annotate(count=Count("pk"))
+    )
+    for experiment, state, count in groups:
+        counts.setdefault(experiment, []).append((state, count))
+    reports = dict(
+        Report.objects.filter(kind=ReportKind.EXPERIMENT, subject__in=experiment_ids).values_list(
+            "subject", "computed"
+        )
+    )
+    return {
+        pk: Glance(
+            status,
+            reason,
+            tuple(sorted(counts.get(pk, []))),
+            reports.get(pk, 0),
+            ended=finished_at is not None,
+        )
+        for pk, status, reason, finished_at in rows.values_list(
+            "pk", "status", "status_reason", "finished_at"
+        )
+    }

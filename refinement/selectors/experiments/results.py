@@ -266,11 +266,11 @@ def noise(statistics: Statistics, repeats: int) -> dict[str, Any] | None:
 def chance(comparisons: int) -> str:
     """What many comparisons would do by chance, and what is done about it."""
     if comparisons < 2:
-        return "Without any true difference, 5% of such experiments would still show one."
+        return "Without any true difference, 5 % of such experiments would still show one."
     alone = 1 - (1 - MISLEADING) ** comparisons
     return (
-        f"With {comparisons} comparisons, separate 95% intervals would show a difference by chance in up to "
-        f"{alone:.0%} of experiments. These intervals are wider, so that at most 5% do."
+        f"With {comparisons} comparisons, separate 95 % intervals would show a difference by chance in up to "
+        f"{alone * 100:.0f} % of experiments. These intervals are wider, so that at most 5 % do."
     )
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from django.db.models import Model, QuerySet
 
-from refinement.models import BlindReading, HumanScore, Project, Run, User
+from refinement.models import BlindReading, ExperimentRun, HumanScore, Project, Run, User
 
 _hidden: ContextVar[frozenset[int]] = ContextVar("hidden_runs", default=frozenset())
 Row = TypeVar("Row", bound=Model)
@@ -71,6 +71,14 @@ def without_hidden(rows: QuerySet[Row], run: str = "pk") -> QuerySet[Row]:
     """Excludes rows of hidden runs. `run` is the column with the run's id."""
     hidden = hidden_runs()
     return rows.exclude(**{f"{run}__in": hidden}) if hidden else rows
+
+
+def blind_run_in(experiments: Collection[int], blind: Collection[int]) -> int | None:
+    """The first of the `blind` runs that is part of these experiments: their figures would give it away."""
+    if not blind:
+        return None
+    rows = ExperimentRun.objects.filter(experiment__in=experiments, run__in=blind)
+    return rows.values_list("run_id", flat=True).order_by("run_id").first()
 
 
 def shown_runs(project: Project) -> QuerySet[Run]:

@@ -14,7 +14,6 @@ import logging
 from django.core.exceptions import ValidationError
 from django.db import Error as AnyDatabaseError
 from django.db import transaction
-from django.db.models import Sum
 
 from refinement.engine.codec import BadRubric
 from refinement.engine.types import Rubric
@@ -36,6 +35,7 @@ from refinement.selectors.experiments.definitions import (
     producer_of,
     sources_for_task,
 )
+from refinement.selectors.experiments.progress import tokens_used
 from refinement.selectors.experiments.windows import window_of
 from refinement.selectors.projects.budgets import budget_of
 from refinement.services.experiments.ending import experiment_finish, experiment_pause_itself
@@ -105,14 +105,6 @@ def budget_reason(experiment: Experiment) -> str:
     if limit is not None and (used := tokens_used(experiment)) >= limit:
         return f"The experiment's budget is used up: {used:,} of {limit:,} tokens."
     return budget_of(experiment.project).refusal
-
-
-def tokens_used(experiment: Experiment) -> int:
-    """The tokens of all its runs, also of those that were replaced or are under way."""
-    ended = ExperimentRun.objects.filter(experiment=experiment).aggregate(sum=Sum("tokens"))["sum"] or 0
-    going = Run.objects.filter(experiment_run__experiment=experiment, experiment_run__state=CellState.RUNNING)
-    sums = going.order_by().aggregate(prompts=Sum("prompt_tokens"), replies=Sum("completion_tokens"))
-    return ended + (sums["prompts"] or 0) + (sums["replies"] or 0)
 
 
 def cell_start(experiment: Experiment, cell: ExperimentRun, status: str, rubrics: dict[int, Rubric]) -> int:

@@ -4,7 +4,7 @@ from django.utils import timezone
 
 from refinement.execution.reports import report_request
 from refinement.models import Experiment, ExperimentStatus, ReportKind
-from refinement.selectors.experiments.grid import Progress, progress_of
+from refinement.selectors.experiments.progress import Progress, progress_of
 from refinement.services.audit import audit_record
 from refinement.services.notices.creating import notice_experiment
 from refinement.services.webhooks.events import hook_experiment_finished
@@ -22,9 +22,9 @@ def experiment_finish(experiment: Experiment) -> None:
 
 def finished_words(progress: Progress) -> str:
     runs = f"{progress.total:,} run{'' if progress.total == 1 else 's'}"
-    if not progress.missing:
+    if not progress.without_result:
         return f"finished: {runs}."
-    return f"finished: {progress.missing:,} of {runs} without a result."
+    return f"finished: {progress.without_result:,} of {runs} without a result."
 
 
 def experiment_pause_itself(experiment: Experiment, reason: str) -> None:

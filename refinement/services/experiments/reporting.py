@@ -1,13 +1,17 @@
 """Asks for the figures of experiments. Workers compute them, see `execution/reports.py`."""
 
+from django.db.models import Q
+
 from refinement.execution.reports import report_request
-from refinement.models import Experiment, ReportKind
+from refinement.models import Experiment, Report, ReportKind
 from refinement.selectors.experiments.stored import (
     StoredResults,
     stored_comparison,
     stored_of,
     stored_results,
 )
+
+CLEANED_AT_ONCE = 500
 
 
 def results_wanted(experiment: Experiment) -> StoredResults:
@@ -34,3 +38,13 @@ def comparison_wanted(experiment: Experiment, other: Experiment) -> StoredResult
         project=experiment.project, kind=ReportKind.COMPARISON, subject=experiment.pk, other=other.pk
     )
     return stored_comparison(experiment, other)
+
+
+def reports_clean() -> int:
+    """Delete reports of experiments that were deleted, some at a time; how many there were."""
+    there = Experiment.objects.values("pk")
+    reports = Report.objects.filter(kind__in=[ReportKind.EXPERIMENT, ReportKind.COMPARISON])
+    gone = reports.filter(~Q(subject__in=there) | (~Q(other=0) & ~Q(other__in=there)))
+    keys = list(gone.order_by("pk").values_list("pk", flat=True)[:CLEANED_AT_ONCE])
+    Report.objects.filter(pk__in=keys).delete()
+    return len(keys)

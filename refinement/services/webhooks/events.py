@@ -11,7 +11,7 @@ from django.urls import reverse
 from refinement.execution.deliveries import delivery_make
 from refinement.models import Comment, Experiment, Project, ReviewRequest, Run, Webhook, WebhookEvent
 from refinement.selectors.experiments.addresses import experiment_path
-from refinement.selectors.experiments.grid import progress_of
+from refinement.selectors.experiments.progress import progress_of
 
 FIGURES = ("r1", "best", "last", "improvement", "best_round", "passed_in_round")
 

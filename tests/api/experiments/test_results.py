@@ -7,6 +7,7 @@ import pytest
 
 from refinement.execution.reports import report_advance
 from refinement.models import ExperimentRun, Report
+from refinement.services.experiments.reporting import comparison_wanted, reports_clean, results_wanted
 from refinement.services.reviews.blind_readings import blind_reading_begin
 from tests.models.given import a_version
 from tests.selectors.experiments.given import a_suite_of, an_experiment
@@ -96,6 +97,17 @@ def test_a_suite_over_time(api_viewer, experiment):
     assert (len(found["lines"]), found["by"]) == (1, "exact")
 
 
+def test_reports_of_a_deleted_experiment_are_deleted(experiment, suite, version):
+    other = an_experiment(suite, {"A": [7] * TASKS}, version=version, name="Other")
+    results_wanted(experiment)
+    results_wanted(other)
+    comparison_wanted(other, experiment)
+    assert reports_clean() == 0
+    experiment.delete()
+    assert reports_clean() == 2
+    assert [report.subject for report in Report.objects.all()] == [other.pk]
+
+
 def test_who_scores_a_run_blind_sees_no_figures_of_its_experiment(api_viewer, experiment, project, viewer):
     run = finished_run(project)
     cell = ExperimentRun.objects.filter(experiment=experiment, task__key="task-001").first()
@@ -107,3 +119,5 @@ def test_who_scores_a_run_blind_sees_no_figures_of_its_experiment(api_viewer, ex
         assert api_viewer.get(f"{ROOT}/{experiment.pk}/{path}", query).status_code in (403, 409)
     history = api_viewer.get("/projects/alpha/suites/answers/history").json()
     assert history["points"] == []
+    runs = api_viewer.get(f"{ROOT}/{experiment.pk}/runs").json()["items"]
+    assert {(row["r1"], row["passed"], row["rounds"], row["tokens"]) for row in runs} == {(None, False, 0, 0)}

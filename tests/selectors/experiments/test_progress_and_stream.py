@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from refinement.selectors.experiments.grid import glances_at, progress_of
+from refinement.selectors.experiments.progress import glances_at, progress_of
 from refinement.services.experiments.control import experiment_cancel
 from refinement.streaming.experiments import ExperimentWatcher, collect_experiments
 from tests.services.experiments.given import an_experiment, dealt, end, going
@@ -19,10 +19,10 @@ def test_progress_counts_what_counts(project, monkeypatch, django_assert_num_que
     first, second, _ = going(experiment)
     end(first, prompt_tokens=30, cost=Decimal("0.5"))
     end(second, "ERROR", None, failure_role="judge", prompt_tokens=12)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         progress = progress_of(experiment)
     assert progress.states == {"done": 1, "unscored": 1, "running": 1, "waiting": 3}
-    assert (progress.total, progress.ended, progress.done, progress.missing) == (6, 2, 1, 1)
+    assert (progress.total, progress.ended, progress.done, progress.without_result) == (6, 2, 1, 1)
     assert (progress.percent, progress.tokens, progress.cost) == (33, 42, Decimal("0.5"))
 
 

@@ -46,7 +46,7 @@ def test_the_headline_says_what_is_better_the_same_and_worse(compared):
     assert first.startswith("B is better than A by 0.4 (0.")
     assert rest == [rest[0], "For C no difference was shown", "D is better on research tasks."]
     assert result["comparisons"] == 9
-    assert "at most 5%" in result["chance"]
+    assert "at most 5 %" in result["chance"]
 
 
 def test_figures_are_means_over_tasks_with_an_interval(compared):

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from refinement.models import BlindReading, ExperimentRun, Report, Run
+from refinement.models import BlindReading, Experiment, ExperimentRun, Report, Run
 from refinement.selectors.experiments.results import experiment_results
 from refinement.services.runs.creating import run_create
 from tests.selectors.experiments.given import a_suite_of, an_experiment
@@ -96,6 +96,24 @@ def test_gaps_have_a_look_and_words_of_their_own(as_viewer, project):
     assert "Running" in html
     assert 'class="square is-waiting"' in html
     assert "5 of 6 runs done" in html
+    board = as_viewer.get(page_of(computed(experiment))).content.decode().split('id="leaderboard"')[1]
+    assert "1 error, 1 unscored, 1 waiting" in board.split("</table>")[0]
+
+
+def test_an_experiment_without_budget_left_resumes_with_a_larger_one(as_editor, project):
+    experiment = an_experiment(a_suite_of(project, 2), {"A": [7.0, 7.0]}, finished=False)
+    Experiment.objects.filter(pk=experiment.pk).update(status="paused", token_budget=100)
+    address = reverse("experiment_action", args=[project.slug, experiment.pk, "resume"])
+    assert "New token budget" not in as_editor.get(page_of(experiment)).content.decode()
+    ExperimentRun.objects.filter(experiment=experiment).update(tokens=600)
+    html = as_editor.get(page_of(experiment)).content.decode()
+    assert "New token budget" in html
+    assert 'value="2000"' in html  # 1,200 used by two of two runs, and a tenth more
+    refused = as_editor.post(address, {"token_budget": "1100"}, follow=True).content.decode()
+    assert "used up: 1,200 of 1,100 tokens" in refused
+    as_editor.post(address, {"token_budget": "2000"})
+    experiment.refresh_from_db()
+    assert (experiment.status, experiment.token_budget) == ("running", 2_000)
 
 
 def test_a_person_who_scores_one_of_its_runs_blind_sees_no_figures(as_viewer, viewer, project, owner):

@@ -104,6 +104,7 @@ def test_an_experiment_without_budget_left_resumes_with_a_larger_one(as_editor, 
     experiment = an_experiment(a_suite_of(project, 2), {"A": [7.0, 7.0]}, finished=False)
     Experiment.objects.filter(pk=experiment.pk).update(status="paused", token_budget=100)
     address = reverse("experiment_action", args=[project.slug, experiment.pk, "resume"])
+    ExperimentRun.objects.filter(experiment=experiment).update(tokens=40)
     assert "New token budget" not in as_editor.get(page_of(experiment)).content.decode()
     ExperimentRun.objects.filter(experiment=experiment).update(tokens=600)
     html = as_editor.get(page_of(experiment)).content.decode()
@@ -147,6 +148,7 @@ def test_a_run_names_its_experiment_and_the_list_filters_by_it(as_viewer, projec
     )
     cell = ExperimentRun.objects.filter(experiment=experiment).order_by("order").first()
     ExperimentRun.objects.filter(pk=cell.pk).update(run=mine)
+    Run.objects.filter(pk=mine.pk).update(experiment=experiment)
     html = as_viewer.get(reverse("run_page", args=[project.slug, mine.pk])).content.decode()
     assert "part of" in html
     assert reverse("experiment_page", args=[project.slug, experiment.pk]) in html

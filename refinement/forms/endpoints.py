@@ -11,6 +11,7 @@ from refinement.models import Endpoint
 from refinement.models.system.endpoints import EndpointKind
 from refinement.selectors.endpoints import endpoint_specs
 
+OLLAMA_PORT = 11434
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
 
@@ -24,6 +25,16 @@ def default_name(url: str) -> str:
     taken = {spec.name for spec in endpoint_specs()}
     names = chain([name], (f"{name}-{number}" for number in count(2)))
     return next(each for each in names if each not in taken)
+
+
+def kind_at(url: str) -> str:
+    """The kind of server that usually has this address: Ollama on its own port and without a path."""
+    parts = urlsplit(url if "//" in url else f"//{url}")
+    try:
+        is_ollama = parts.port == OLLAMA_PORT and not parts.path.strip("/")
+    except ValueError:
+        is_ollama = False  # not a port
+    return EndpointKind.OLLAMA if is_ollama else EndpointKind.OPENAI_COMPATIBLE
 
 
 class EndpointForm(forms.Form):
@@ -107,13 +118,25 @@ class ConnectForm(EndpointForm):
             del self.fields[name]
         self.order_fields(["url", "kind", "api_key_variable", "name"])
         self.fields["url"].label = "Address"
-        self.fields["kind"].initial = EndpointKind.OPENAI_COMPATIBLE
+        kind: Any = self.fields["kind"]
+        kind.required, kind.initial = False, ""
+        kind.choices = [("", "Found from the address"), *EndpointKind.choices]
+        self.fields["api_key_variable"].label = "API key variable"
+        self.fields["api_key_variable"].help_text = (
+            "Only if the server needs a key. Set the key as an environment variable where Wiggum runs, "
+            "restart it, and enter the variable's name here, such as WIGGUM_KEY_OPENAI."
+        )
+        self.fields[
+            "url"
+        ].help_text = "Such as http://gpu.example.org:11434 (Ollama) or https://gpu.example.org/v1."
         naming = self.fields["name"]
         naming.required = False
         naming.help_text = f"{naming.help_text} Empty: made from the address."
 
     def clean(self) -> dict[str, Any]:
         kept = super().clean()
+        if not kept.get("kind") and "kind" not in self.errors:
+            kept["kind"] = kind_at(kept.get("url", ""))
         if not kept.get("name") and "name" not in self.errors and kept.get("url"):
             kept["name"] = default_name(kept["url"])
             data: Any = self.data.copy()  # type: ignore[attr-defined]  # shown again, to be seen and changed

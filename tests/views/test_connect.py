@@ -2,7 +2,7 @@
 
 import pytest
 
-from refinement.forms.endpoints import default_name
+from refinement.forms.endpoints import default_name, kind_at
 from refinement.models import Endpoint
 from refinement.selectors.launch.available_models import offers
 from tests.loopback.fixtures import ollama_server
@@ -88,6 +88,24 @@ def test_a_name_is_made_from_the_address(boss, typed):
 )
 def test_the_name_is_short_and_free(db, url, name):
     assert default_name(url) == name
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("http://gpu.example.org:11434", "ollama"),
+        ("gpu-7:11434/", "ollama"),
+        ("http://gpu.example.org:11434/v1", "openai_compatible"),
+        ("https://api.example.org/v1", "openai_compatible"),
+        ("http://gpu:port", "openai_compatible"),
+    ],
+)
+def test_the_kind_is_found_from_the_address(url, kind):
+    assert kind_at(url) == kind
+
+
+def test_without_a_kind_it_is_found(boss, typed):
+    assert "Connected" in boss.post(CONNECT, {**typed, "kind": "", "do": "test"}).content.decode()
 
 
 def test_a_server_that_is_not_there_is_said_plainly(boss, typed):

@@ -14,7 +14,7 @@ def test_404_for_anyone(anonymous, as_owner):
         assert answer.status_code == 404
         assert "Page not found" in answer.content.decode()
         assert "Check it for a typing mistake." in answer.content.decode()
-    assert "Ask an owner to invite you" in as_owner.get("/p/of-others/").content.decode()
+    assert "ask an owner of the project to invite you" in as_owner.get("/p/of-others/").content.decode()
 
 
 def test_400_needs_no_database():

@@ -18,7 +18,7 @@ class NewPersonForm(forms.Form):
     email = forms.EmailField(
         label="Email",
         max_length=254,
-        help_text="You sign in with it.",
+        help_text="You sign in with this address.",
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
     password = forms.CharField(

@@ -25,7 +25,7 @@ class ShareForm(forms.Form):
         help_text="All prompts and replies. They include your rubric's instructions.",
     )
     show_comments = forms.BooleanField(
-        label="Show comments and human scores",
+        label="Show comments and people’s scores",
         required=False,
         help_text="With their authors' names. Decisions are always shown, without names.",
     )

@@ -51,7 +51,7 @@ def trends_of(project: Project) -> list[Trend]:
     runs = _past(project)
     judged = [run for run in runs if run.outcome in (Outcome.PASS, Outcome.FAIL)]
     scored = _same_scale([run for run in runs if run.r1 is not None])
-    top = f" of {scored[0].maximum.normalize():f}" if scored else ""
+    top = f", of {scored[0].maximum.normalize():f}" if scored else ""
     found = [
         _trend(
             "Pass rate",
@@ -63,7 +63,7 @@ def trends_of(project: Project) -> list[Trend]:
         ),
         _trend(f"First-pass score{top}", scored, lambda run: float(run.r1 or 0), "{:.1f}", "", good=1),
         _trend(
-            "Tokens a run",
+            "Tokens per run",
             [run for run in runs if run.tokens],
             lambda run: float(run.tokens),
             "{}",
@@ -117,9 +117,9 @@ def _trend(
         if abs(gap) > margin:
             change = _change(gap, unit, fmean(before))
             direction = "good" if gap * good > 0 else "bad"
-            note += "; more than chance"
+            note += "; a clear change"
         else:
-            note += "; no change beyond chance"
+            note += "; no clear change"
     return Trend(name, _shown(mean, form), change, direction, note, _line(runs, value))
 
 

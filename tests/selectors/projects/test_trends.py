@@ -51,9 +51,9 @@ def test_a_clear_change_is_said_with_its_direction(project):
     found = by_name(project)
     assert (found["Pass rate"].value, found["Pass rate"].change) == ("90 %", "▲ 65 points")
     assert found["Pass rate"].direction == "good"
-    assert found["Tokens a run"].change.startswith("▼")
-    assert found["Tokens a run"].direction == "good"
-    assert found["Pass rate"].note.endswith("more than chance")
+    assert found["Tokens per run"].change.startswith("▼")
+    assert found["Tokens per run"].direction == "good"
+    assert found["Pass rate"].note.endswith("a clear change")
 
 
 def test_a_change_that_may_be_chance_is_not_said(project):
@@ -63,7 +63,7 @@ def test_a_change_that_may_be_chance_is_not_said(project):
     past(project, 6, days=3)
     trend = by_name(project)["Pass rate"]
     assert (trend.change, trend.direction) == ("", "")
-    assert trend.note.endswith("no change beyond chance")
+    assert trend.note.endswith("no clear change")
 
 
 def test_archived_runs_do_not_count(project):

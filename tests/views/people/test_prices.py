@@ -29,7 +29,9 @@ def as_boss(db) -> Client:
 
 
 def test_a_price_is_set_changed_and_removed(as_boss):
-    assert "No prices yet" in as_boss.get(PAGE).content.decode()
+    empty = as_boss.get(PAGE).content.decode()
+    assert "No prices yet" in empty
+    assert "Input, $ per million tokens" in empty
 
     page = as_boss.post(PAGE, PRICE, follow=True).content.decode()
     assert "ollama/mistral-large" in page
@@ -56,8 +58,8 @@ def test_saving_the_same_price_again_is_not_a_change(as_boss):
     ("change", "complaint"),
     [
         ({"model": "mistral-large"}, "Enter server/model"),
-        ({"prompt": "-1"}, "greater than or equal to 0"),
-        ({"completion": "many"}, "Enter a number"),
+        ({"prompt": "-1"}, "Enter 0 or more."),
+        ({"completion": "many"}, "Enter an amount, such as 0.15."),
         ({"completion": "123456789"}, "no more than 8 digits"),
     ],
 )

@@ -100,6 +100,12 @@ def test_the_bar_counts_and_leads_through_the_queue(as_viewer, viewer, editor, r
     assert "review-bar" not in as_viewer.get(third).content.decode()
 
 
+def test_the_bar_is_not_on_runs_that_nobody_asked_to_review(as_viewer, viewer, editor, runs):
+    ask(runs[0], viewer, editor)
+    assert "review-bar" in as_viewer.get(f"/p/alpha/runs/{runs[0].pk}/?review=1").content.decode()
+    assert "review-bar" not in as_viewer.get(f"/p/alpha/runs/{runs[1].pk}/").content.decode()
+
+
 def test_a_saved_score_leads_to_the_next_review(as_viewer, viewer, editor, runs):
     for run in runs[:2]:
         ask(run, viewer, editor)

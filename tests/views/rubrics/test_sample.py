@@ -64,6 +64,13 @@ def test_the_form_offers_the_models_and_the_gallery_leads_to_it(as_editor, addre
     assert address in as_editor.get(reverse("rubric_gallery", args=[project.slug])).content.decode()
 
 
+def test_the_demo_model_is_not_preselected(as_editor, address, offers):
+    offers[:] = [Offer("embedded", (ModelInfo("smollm2-135m"),))]
+    answer = as_editor.get(address)
+    assert "Only the demo model is available." in answer.content.decode()
+    assert not answer.context["form"]["model"].value()
+
+
 def test_without_a_model_the_gallery_is_offered(as_editor, address, offers):
     offers[:] = [Offer("ollama", problem="unreachable")]
     page = as_editor.get(address).content.decode()

@@ -93,6 +93,12 @@ def fails_again(run: Run) -> bool:
 
 
 @register.filter
+def in_words(key: str) -> str:
+    """A key such as no-vague-words as a phrase."""
+    return key.replace("-", " ").capitalize()
+
+
+@register.filter
 def grouped(number: int) -> str:
     """An integer with thousands separators."""
     return f"{number:,}"

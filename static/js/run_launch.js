@@ -7,6 +7,7 @@
   let timer = 0;
   let save = null;
   const button = () => form.querySelector("[data-launch]");
+  const label = () => form.querySelector("#launch-label");
 
   // --- the estimate ---------------------------------------------------------------------------------
   const countTexts = () => {
@@ -75,14 +76,14 @@
     sent = true;
     if (launches) {
       button().setAttribute("aria-disabled", "true");
-      button().textContent = "Launching …";
+      label().textContent = "Launching …";
     }
   };
 
   const ready = () => {
     sent = false;
     button().removeAttribute("aria-disabled");
-    if (button().textContent.startsWith("Launching")) button().textContent = "Launch";
+    if (label().textContent.startsWith("Launching")) label().textContent = "Launch";
   };
 
   const start = () => {

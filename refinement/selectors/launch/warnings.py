@@ -15,6 +15,7 @@ from refinement.selectors.launch.plans import Plan
 from refinement.selectors.rubrics.commands import command_refusal
 
 EMBEDDED = "embedded"
+DOWN = "down-"  # starts the code of a warning about an endpoint that is not ready
 SPOKEN = {"producer": "The writer", "judge": "The judge", "clerk": "The clerk"}
 
 
@@ -117,7 +118,7 @@ def endpoint_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
         elif offer.problem:
             words = f"{offer.problem} The run will wait and continue when the model server responds."
             title = f"Model server {target.endpoint} is not ready"
-            found.setdefault(target.endpoint, Caution(f"down-{target.endpoint}", title, words))
+            found.setdefault(target.endpoint, Caution(f"{DOWN}{target.endpoint}", title, words))
         elif info_of(offers, target) is None:
             words = f"{target.endpoint} has no model {target.model}. The run may fail."
             code = f"unknown-{role.casefold().replace(' ', '-')}"

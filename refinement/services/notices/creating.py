@@ -1,6 +1,6 @@
 """Creates notices. People get none about their own actions, and none after leaving the project."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -25,7 +25,7 @@ from refinement.texts import one_line
 NAME_CHARS = 80
 TITLE_CHARS = 100
 REASON_CHARS = 200
-ENDED = {
+ENDED: Mapping[str, str] = {
     Outcome.PASS: "passed",
     Outcome.FAIL: "ended below the pass mark",
     Outcome.DONE: "is done",

@@ -41,7 +41,7 @@ from refinement.selectors.launch.model_lists import (
 )
 from refinement.selectors.launch.paces import duration_words
 from refinement.selectors.launch.plans import plan_of
-from refinement.selectors.launch.warnings import warnings_for
+from refinement.selectors.launch.warnings import DOWN, warnings_for
 from refinement.selectors.rubrics.words import budget_words
 from refinement.selectors.runs.history import definition_of_run
 from refinement.services.runs.creating import title_of
@@ -290,7 +290,10 @@ def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) ->
         clerk=sketch.clerk,
         repeats=sketch.repeats,
     )
+    cautions = warnings_for(plan, offers)
+    down = [caution.code.removeprefix(DOWN) for caution in cautions if caution.code.startswith(DOWN)]
     return {
+        "waits_for": " and ".join(down),
         "facts": launch_facts(form.chosen_version.rubric, sketch.definition),
         "limits": ", ".join(budget_words(sketch.definition.policy.budget)) or "No limit",
         "estimate": plan.estimate,
@@ -300,7 +303,7 @@ def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) ->
         "cost": plan.cost,
         "budget": plan.budget,
         "checks": checks_for(plan, offers),
-        "cautions": warnings_for(plan, offers),
+        "cautions": cautions,
         "privacy": privacy_words(plan, specs) if sketch.producer else "",
         "models": {role: model_words(offers, getattr(sketch, role)) for role in ("producer", "judge")},
     }

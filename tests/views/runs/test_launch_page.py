@@ -125,8 +125,11 @@ def test_the_demo_model_is_one_click_away_and_a_missing_model_is_said(as_editor,
     assert 'name="use" value="models=embedded/smollm2-135m"' in page
     assert "Not available now" in page
     assert "different families" not in page
+    assert "Launch (waits for ollama)" in page
     chosen = as_editor.post(ESTIMATE, filled(use="models=embedded/smollm2-135m")).context["form"]
     assert {chosen["producer"].value(), chosen["judge"].value()} == {"embedded/smollm2-135m"}
+    swapped = as_editor.post(ESTIMATE, filled(use="models=embedded/smollm2-135m"), headers=HTMX)
+    assert 'id="launch-label" hx-swap-oob="true">Launch<' in swapped.content.decode()
 
 
 def test_nothing_is_taken_over_from_the_prepared_example(as_owner, owner, project):

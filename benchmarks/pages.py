@@ -93,7 +93,7 @@ def operations(project: Any, middle: int) -> Iterator[tuple[str, str]]:
 def filters(middle: int, today: Any) -> dict[str, dict[str, object]]:
     """Every filter of the list by name, with many, few and no matches; every sort order."""
     from refinement.models import User
-    from refinement.selectors.runs.orders import ORDERS
+    from refinement.selectors.runs.listing.orders import ORDERS
 
     person = User.objects.get(email="mina.okafor@demo.example").pk
     week = {"since": today - timedelta(days=60), "until": today - timedelta(days=53)}

@@ -133,7 +133,7 @@ def no_name_service():
 def unhurried():
     """What gives up after a moment by the clock is patient here: the machine may be busy with other tests."""
     from refinement.judging.isolation import process
-    from refinement.selectors.runs import search as run_search
+    from refinement.selectors.runs.listing import search as run_search
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(process, "PATIENCE", 60.0)

@@ -12,9 +12,9 @@ COMMANDS = {
     "worker": LazyCommand("refinement.cli.serving", "worker", "Start another worker process."),
     "migrate": LazyCommand("refinement.cli.serving", "migrate", "Create or update the database tables."),
     "refine": LazyCommand("refinement.cli.refine", "refine", "Run one task through the loop."),
-    "eval": LazyCommand("refinement.cli.eval", "eval_command", "Run eval files, for CI."),
+    "eval": LazyCommand("refinement.cli.evals.command", "eval_command", "Run eval files, for CI."),
     "rubric": LazyCommand("refinement.cli.rubric", "rubric", "List, pull and push rubrics as YAML."),
-    "suite": LazyCommand("refinement.cli.suite", "suite", "Push suites, and run them for CI."),
+    "suite": LazyCommand("refinement.cli.suites.command", "suite", "Push suites, and run them for CI."),
     "run": LazyCommand("refinement.cli.run", "run", "List, show, watch, control and export runs."),
     "import": LazyCommand("refinement.cli.imports", "import_command", "Import runs from other tools."),
     "doctor": LazyCommand(

@@ -26,7 +26,7 @@ from refinement.execution.slots import slot_offer
 from refinement.execution.step import StepOptions, StepResult, WorkStep, role_of
 from refinement.execution.waking import wake, work_is_waiting
 from refinement.models import Run
-from refinement.selectors.runs.live_steps import WORKER_LOST
+from refinement.selectors.runs.live.steps import WORKER_LOST
 
 log = logging.getLogger("wiggum.steps")
 MAX_ERRORS = 6  # unexpected errors in one step

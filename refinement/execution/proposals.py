@@ -37,7 +37,7 @@ from refinement.providers.base import Cancelled, CompletionRequest, Message, Pro
 from refinement.providers.context import context_tokens_for, text_size
 from refinement.providers.retrying import delay_before
 from refinement.selectors.endpoints import endpoint_spec, provider_for
-from refinement.selectors.runs.live_steps import WORKER_LOST
+from refinement.selectors.runs.live.steps import WORKER_LOST
 from refinement.texts import storable
 
 log = logging.getLogger("wiggum.steps")

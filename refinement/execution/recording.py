@@ -45,7 +45,7 @@ from refinement.models import (
     Verdict,
 )
 from refinement.selectors.runs.history import account_of
-from refinement.selectors.runs.live_steps import WORKER_LOST
+from refinement.selectors.runs.live.steps import WORKER_LOST
 from refinement.texts import storable
 
 log = logging.getLogger("wiggum.steps")

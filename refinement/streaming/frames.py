@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from refinement.selectors.runs.live import LiveState
+from refinement.selectors.runs.live.page import LiveState
 
 OPENING = b"retry: 5000\n\n"
 HEARTBEAT = b": still here\n\n"

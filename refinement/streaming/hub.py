@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 
 from django.db import DatabaseError, InterfaceError, connection
 
-from refinement.selectors.runs.live import still_allowed
+from refinement.selectors.runs.live.page import still_allowed
 from refinement.streaming.frames import HEARTBEAT, OPENING, frame
 from refinement.streaming.looking import News, Wanted, collect_news
 from refinement.streaming.watchers import Watcher

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 
 from refinement.judging.parsing.partial import partial_verdict
 from refinement.selectors.reviews.blindness import blind_readers_of
-from refinement.selectors.runs.live import (
+from refinement.selectors.runs.live.page import (
     Glance,
     LiveState,
     events_after,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from refinement.selectors.runs.live import TAIL_CHARS
+from refinement.selectors.runs.live.page import TAIL_CHARS
 from refinement.streaming.frames import frame, state_frame
 from refinement.streaming.looking import News, state_key
 

@@ -137,7 +137,7 @@ def test_on_a_server(served, suite, version, config, monkeypatch):
         for report in Report.objects.all():
             report_advance(report.pk)
 
-    monkeypatch.setattr("refinement.cli.suite_running.time.sleep", work)
+    monkeypatch.setattr("refinement.cli.suites.running.time.sleep", work)
     monkeypatch.setattr(remote_experiments.time, "sleep", work)
     summary = config.parent / "summary.md"
     found = called("suite", "run", "answers", "--config", config, "--json", "--summary", summary)
@@ -151,7 +151,7 @@ def test_ctrl_c_leaves_the_experiment_running_on_a_server(served, suite, version
     def interrupt(_seconds):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("refinement.cli.suite_running.time.sleep", interrupt)
+    monkeypatch.setattr("refinement.cli.suites.running.time.sleep", interrupt)
     result = called("suite", "run", "answers", "--config", config)
     number = Experiment.objects.get().pk
     assert result.exit_code == 130

@@ -30,7 +30,7 @@ from refinement.models import (
     User,
 )
 from refinement.selectors.runs.history import history_of
-from refinement.selectors.runs.search import hits
+from refinement.selectors.runs.listing.search import hits
 from refinement.services.people.accounts import first_person_create
 from refinement.services.people.setup_links import setup_link_make
 from tests.views.runs.listed import runs_of

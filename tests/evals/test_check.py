@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from refinement.cli.eval import eval_command
+from refinement.cli.evals.command import eval_command
 from tests.evals.corpus_reading import ROOT
 
 GOOD = ROOT / "promptfoo" / "promptfooconfig.informational.yaml"

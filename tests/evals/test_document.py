@@ -41,7 +41,7 @@ def test_every_key_is_named(keys):
 
 
 def test_every_option_is_named():
-    from refinement.cli.eval import eval_command
+    from refinement.cli.evals.command import eval_command
 
     section = TEXT.split("## Command")[1].split("Exit codes")[0]
     named = [option for entry in eval_command.params for option in (*entry.opts, *entry.secondary_opts)]

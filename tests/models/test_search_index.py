@@ -5,7 +5,7 @@ from django.db import connection, connections
 
 from refinement.migrations.triggers import search
 from refinement.models import Project, Round, RubricVersion, Run
-from refinement.selectors.runs.search import hits
+from refinement.selectors.runs.listing.search import hits
 from tests.models.given import a_run, a_run_in, a_version_in
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from refinement.models import Event, LiveText, Run
-from refinement.selectors.runs.live import TAIL_CHARS, Glance
+from refinement.selectors.runs.live.page import TAIL_CHARS, Glance
 from refinement.services.reviews.blind_readings import blind_reading_begin
 from refinement.streaming import hub as hub_module
 from refinement.streaming.frames import OPENING, frame
@@ -271,7 +271,7 @@ def test_a_stream_does_not_stay_open_for_ever(hasty, monkeypatch):
 
 
 def test_the_words_follow_how_the_run_stands(hasty):
-    from refinement.selectors.runs.live import state_of
+    from refinement.selectors.runs.live.page import state_of
 
     row = {
         "status": "waiting", "why": "", "rounds_judged": 1, "max_rounds": 3,

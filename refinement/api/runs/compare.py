@@ -18,8 +18,8 @@ from refinement.selectors.compare.charts import Repeats, one_scale, repeats_of
 from refinement.selectors.compare.runs import DIFF_CHARS, FEWEST, MOST, Side, best_texts, sides_of
 from refinement.selectors.compare.settings import settings_compared
 from refinement.selectors.rubrics.definitions import plain
-from refinement.selectors.runs.diffs import bounded, shown_pieces
-from refinement.selectors.runs.lists import run_tags
+from refinement.selectors.runs.listing.lists import run_tags
+from refinement.selectors.runs.texts.diffs import bounded, shown_pieces
 
 router = Router(tags=["Runs"])
 Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]

@@ -15,7 +15,7 @@ from refinement.api.runs.runs import RunFilters, filter_form
 from refinement.downloads import exported, many_exported, training_sent
 from refinement.models import Run
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.runs.filters import runs_found
+from refinement.selectors.runs.listing.filters import runs_found
 from refinement.selectors.runs.training import TrainingChoice
 from refinement.services.reviews.blind_readings import scores_seen_record
 

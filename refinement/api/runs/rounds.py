@@ -18,9 +18,9 @@ from refinement.engine.codec import rubric_from_json
 from refinement.engine.types import MetricValue
 from refinement.models import CheckResult, EvaluatorResult, Round, Run, Verdict
 from refinement.selectors.runs.boards.answers import answers_by_round
-from refinement.selectors.runs.diff_lines import ShownPiece
-from refinement.selectors.runs.diffs import round_diff
 from refinement.selectors.runs.evaluators.metrics import metrics_by_round
+from refinement.selectors.runs.texts.diff_lines import ShownPiece
+from refinement.selectors.runs.texts.diffs import round_diff
 from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.services.runs.hand_rounds import Edit, round_edit
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS

@@ -38,8 +38,8 @@ from refinement.models.runs.runs import TITLE_CHARS
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import target_typed
 from refinement.selectors.rubrics.definitions import RubricNotFound, definition_of, version_named
-from refinement.selectors.runs.lists import runs_place
-from refinement.selectors.runs.orders import NEWEST, Order, Place, place_from
+from refinement.selectors.runs.listing.lists import runs_place
+from refinement.selectors.runs.listing.orders import NEWEST, Order, Place, place_from
 from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.services.runs.creating import MOST_TAGS
 from refinement.services.runs.launching import MOST_REPEATS, runs_launch

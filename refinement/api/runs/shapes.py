@@ -13,7 +13,7 @@ from refinement.engine.types import JudgeMode
 from refinement.models import Run, RunStatus
 from refinement.selectors.rubrics.definitions import plain
 from refinement.selectors.runs.boards.answers import model_name
-from refinement.selectors.runs.lists import run_tags, run_values
+from refinement.selectors.runs.listing.lists import run_tags, run_values
 
 
 class RubricRef(Schema):

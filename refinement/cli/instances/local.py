@@ -30,7 +30,7 @@ from refinement.models import Project, Run
 from refinement.selectors.rubrics.definitions import definition_of, version_named
 from refinement.selectors.rubrics.lists import ListedRubric, rubrics_page
 from refinement.selectors.runs.exports import COLUMNS, numbers_of, run_summaries
-from refinement.selectors.runs.filters import RunFilters, runs_found
+from refinement.selectors.runs.listing.filters import RunFilters, runs_found
 from refinement.selectors.runs.reports import number, run_report
 from refinement.selectors.runs.training import TrainingChoice
 from refinement.services.imports.uploads import BadUpload, import_paths

@@ -44,7 +44,7 @@ from refinement.judging.isolation import while_waiting
 from refinement.models import EvaluatorTrial, EvaluatorTrialResult, EvaluatorTrialStatus
 from refinement.providers.base import Cancelled
 from refinement.selectors.rubrics.commands import command_refusal
-from refinement.selectors.runs.live_steps import WORKER_LOST
+from refinement.selectors.runs.live.steps import WORKER_LOST
 
 log = logging.getLogger("wiggum.steps")
 

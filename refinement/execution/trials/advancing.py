@@ -34,7 +34,7 @@ from refinement.models import BenchCall, BenchTrial
 from refinement.providers.base import Cancelled, ErrorKind, ProviderError
 from refinement.providers.retrying import delay_before
 from refinement.selectors.endpoints import endpoint_spec
-from refinement.selectors.runs.live_steps import WORKER_LOST
+from refinement.selectors.runs.live.steps import WORKER_LOST
 
 log = logging.getLogger("wiggum.bench")
 ASKS = 3  # one call, and two retries that quote the complaint, as in a run

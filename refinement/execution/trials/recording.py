@@ -18,7 +18,7 @@ from refinement.execution.waking import wake
 from refinement.judging.checks import run_checks
 from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, TrialStatus
 from refinement.models.leased import WorkStatus
-from refinement.selectors.runs.live_steps import WORKER_LOST
+from refinement.selectors.runs.live.steps import WORKER_LOST
 from refinement.texts import storable
 
 

@@ -10,9 +10,9 @@ from django.utils.http import urlencode
 from refinement.engine.safeguards import Kinship
 from refinement.engine.types import Outcome
 from refinement.models import DecisionKind, Project, RunSource, RunStatus, User
-from refinement.selectors.runs.filter_options import RunOptions
-from refinement.selectors.runs.filters import ANY_IMPORTED, MINE, UNDER_WAY, RunFilters
-from refinement.selectors.runs.orders import NEWEST, ORDERS, Order
+from refinement.selectors.runs.listing.filter_options import RunOptions
+from refinement.selectors.runs.listing.filters import ANY_IMPORTED, MINE, UNDER_WAY, RunFilters
+from refinement.selectors.runs.listing.orders import NEWEST, ORDERS, Order
 from refinement.selectors.runs.words import REASON_LABELS, outcome_choice
 from refinement.texts import label
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from refinement.engine.types import Outcome
 from refinement.models import Criterion, Project, RubricVersion
-from refinement.selectors.runs.filters import RunFilters, runs_found
+from refinement.selectors.runs.listing.filters import RunFilters, runs_found
 
 SIZES = (300, 1_000, 3_000)  # newest runs; larger windows take longer
 TOP = 10.0

@@ -17,9 +17,9 @@ from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
 from refinement.selectors.reviews.requests import ReviewLine, queue_start
 from refinement.selectors.runs.demo_model import is_demo_run, without_demo
-from refinement.selectors.runs.filter_options import MOST_OFFERED
-from refinement.selectors.runs.filters import UNDER_WAY
-from refinement.selectors.runs.lists import Listed, listed
+from refinement.selectors.runs.listing.filter_options import MOST_OFFERED
+from refinement.selectors.runs.listing.filters import UNDER_WAY
+from refinement.selectors.runs.listing.lists import Listed, listed
 from refinement.selectors.runs.words import duration
 from refinement.selectors.score_words import composite_text, decimals_of
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from refinement.models import Experiment, Membership, Project, Rubric, Run, User
 from refinement.selectors.projects.lists import projects_for
 from refinement.selectors.runs.listing.saved_views import views_of
-from refinement.selectors.runs.search import search
+from refinement.selectors.runs.listing.search import search
 
 MOST_CHARS = 200
 MOST_RUNS = 7

@@ -26,7 +26,7 @@ from refinement.selectors.experiments.cell import (
 )
 from refinement.selectors.experiments.heatmap import Key, tasks_of
 from refinement.selectors.experiments.page import configurations_of, report_of
-from refinement.selectors.runs.diffs import bounded
+from refinement.selectors.runs.texts.diffs import bounded
 
 DIFF_CHARS = 60_000  # per text
 PANEL = (420, 190)

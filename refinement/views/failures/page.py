@@ -24,7 +24,7 @@ from refinement.selectors.failures.others import (
 from refinement.selectors.failures.sentence import sentence_parts
 from refinement.selectors.failures.shown import categories_shown, category_shown, criteria_shown
 from refinement.selectors.failures.window import SIZES, Window, window_of
-from refinement.selectors.runs.filter_options import run_options
+from refinement.selectors.runs.listing.filter_options import run_options
 from refinement.services.failures.requesting import failures_first_request
 
 TABS = {

@@ -20,8 +20,8 @@ from refinement.selectors.reviews.blindness import not_blind_reason
 from refinement.selectors.reviews.human_scores import gap_headline, own_rows, who_judges
 from refinement.selectors.reviews.requests import place_of
 from refinement.selectors.runs.calls import said
-from refinement.selectors.runs.sources import source_lines
-from refinement.selectors.runs.texts import candidate_text
+from refinement.selectors.runs.texts.sources import source_lines
+from refinement.selectors.runs.texts.texts import candidate_text
 from refinement.selectors.runs.words import capital_round_name
 from refinement.services.reviews.blind_readings import (
     ScoresSeen,

@@ -9,8 +9,8 @@ from refinement.access.projects import ProjectRequest
 from refinement.forms.runs.filters import RunFilterForm
 from refinement.models import Run
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.runs.filter_options import run_options
-from refinement.selectors.runs.filters import runs_found
+from refinement.selectors.runs.listing.filter_options import run_options
+from refinement.selectors.runs.listing.filters import runs_found
 
 MOST_DIGITS = 18
 

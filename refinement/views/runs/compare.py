@@ -26,7 +26,7 @@ from refinement.selectors.compare.runs import (
     sides_of,
 )
 from refinement.selectors.compare.settings import settings_compared
-from refinement.selectors.runs.diffs import bounded
+from refinement.selectors.runs.texts.diffs import bounded
 from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.views.runs.asked import run_numbers_param
 

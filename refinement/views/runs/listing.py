@@ -11,14 +11,14 @@ from django_htmx.http import push_url
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.runs.filters import RunFilterForm, ViewNameForm
 from refinement.models import Project, Run, RunSource
-from refinement.selectors.runs.filter_options import run_options
-from refinement.selectors.runs.filters import RunFilters, runs_matching
 from refinement.selectors.runs.listing.columns import COLUMNS, columns_from, columns_text
+from refinement.selectors.runs.listing.filter_options import run_options
+from refinement.selectors.runs.listing.filters import RunFilters, runs_matching
+from refinement.selectors.runs.listing.lists import RunsPage, runs_page
+from refinement.selectors.runs.listing.orders import NEWEST, Place, place_from
 from refinement.selectors.runs.listing.rows import rows_of
 from refinement.selectors.runs.listing.saved_views import views_of
 from refinement.selectors.runs.listing.tabs import MOST_COUNTED, counted, tabs_of
-from refinement.selectors.runs.lists import RunsPage, runs_page
-from refinement.selectors.runs.orders import NEWEST, Place, place_from
 
 COLUMNS_COOKIE = "run_columns"
 A_YEAR = 365 * 24 * 3600

@@ -22,10 +22,10 @@ from refinement.selectors.runs.calls import calls_of_round, said, seen_table
 from refinement.selectors.runs.charts import metric_charts_of, trajectory_of
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
+from refinement.selectors.runs.live.progress import progress_of
 from refinement.selectors.runs.page import RunFacts, run_facts, tags_of
-from refinement.selectors.runs.progress import progress_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts
-from refinement.selectors.runs.sources import quoted_places, source_lines
+from refinement.selectors.runs.texts.sources import quoted_places, source_lines
 from refinement.selectors.runs.words import plateau_calls, reason_label
 from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS

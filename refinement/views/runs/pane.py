@@ -10,10 +10,10 @@ from refinement.access.projects import ProjectRequest
 from refinement.engine.sentences import round_name
 from refinement.models import Call
 from refinement.selectors.runs.calls import call_lines
-from refinement.selectors.runs.diffs import round_diff
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.rounds import RoundFacts
-from refinement.selectors.runs.texts import candidate_text
+from refinement.selectors.runs.texts.diffs import round_diff
+from refinement.selectors.runs.texts.texts import candidate_text
 
 TEXT, LINES, CHANGES, START, SIDES, CALLS = "text", "raw", "changes", "start", "sides", "calls"
 VIEWS = (TEXT, LINES, CHANGES, START, SIDES, CALLS)

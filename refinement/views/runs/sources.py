@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.codec import rubric_from_json
-from refinement.selectors.runs.sources import source_lines, source_open
+from refinement.selectors.runs.texts.sources import source_lines, source_open
 from refinement.views.runs.page import partial
 
 

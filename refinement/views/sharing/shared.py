@@ -14,7 +14,6 @@ from refinement.selectors.reviews.human_scores import readings_of
 from refinement.selectors.runs.answer import answer_of, people_scores
 from refinement.selectors.runs.calls import said
 from refinement.selectors.runs.charts import metric_charts_of, trajectory_of
-from refinement.selectors.runs.diffs import round_diff
 from refinement.selectors.runs.page import RunFacts, run_facts
 from refinement.selectors.runs.shares import (
     reads_blind,
@@ -25,7 +24,8 @@ from refinement.selectors.runs.shares import (
     shared_sentence,
     without_names,
 )
-from refinement.selectors.runs.texts import candidate_text
+from refinement.selectors.runs.texts.diffs import round_diff
+from refinement.selectors.runs.texts.texts import candidate_text
 from refinement.selectors.runs.words import reason_label
 from refinement.services.runs.shares import ShareGone, share_link_for, share_link_opened
 from refinement.views.runs.pane import marks_of

@@ -3,7 +3,7 @@
 import pytest
 
 from refinement.selectors.runs.exports import run_values
-from refinement.selectors.runs.filters import RunFilters, runs_found
+from refinement.selectors.runs.listing.filters import RunFilters, runs_found
 from tests.services.experiments.given import an_experiment, dealt, end_all, going
 
 pytestmark = pytest.mark.django_db

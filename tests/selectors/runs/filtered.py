@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from refinement.models import Project, RubricVersion, Run
-from refinement.selectors.runs.filters import RunFilters
+from refinement.selectors.runs.listing.filters import RunFilters
 from tests.views.runs.listed import runs_of
 
 RUNS = 160

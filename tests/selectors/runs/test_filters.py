@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from refinement.selectors.runs.filters import runs_found
-from refinement.selectors.runs.lists import runs_place
-from refinement.selectors.runs.orders import NEWEST, ORDERS, Place
+from refinement.selectors.runs.listing.filters import runs_found
+from refinement.selectors.runs.listing.lists import runs_place
+from refinement.selectors.runs.listing.orders import NEWEST, ORDERS, Place
 from tests.selectors.runs.filtered import FILTERS, RUNS, filters_of, passing, runs_made
 from tests.views.runs.listed import a_version, runs_of
 

@@ -7,8 +7,8 @@ from django.test.utils import CaptureQueriesContext
 from refinement.execution.events import event_record
 from refinement.execution.leases import lease_take
 from refinement.models import LiveText, Run
-from refinement.selectors.runs.live import glances_at, live_states, text_under_way
-from refinement.selectors.runs.live_steps import status_message
+from refinement.selectors.runs.live.page import glances_at, live_states, text_under_way
+from refinement.selectors.runs.live.steps import status_message
 from refinement.services.runs.lifecycle import run_pause
 from refinement.streaming.looking import Wanted, collect_news
 from tests.execution.lifecycle.conftest import scene

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from refinement.models import BoardVerdict, Event, PanelJudge, Round, Run
 from refinement.selectors.runs.boards.live import live_board
-from refinement.selectors.runs.live import live_states
+from refinement.selectors.runs.live.page import live_states
 from tests.views.runs.board_guide import at_plateau, under_way
 from tests.views.runs.finished import finished_run
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from refinement.models import Event, Run
+from refinement.selectors.runs.live.progress import minutes_words, progress_of, time_left
 from refinement.selectors.runs.page import run_facts
-from refinement.selectors.runs.progress import minutes_words, progress_of, time_left
 from tests.views.runs.board_guide import under_way
 from tests.views.runs.finished import finished_run
 

@@ -7,9 +7,9 @@ import pytest
 from django.db import connection
 
 from refinement.models import Project, Round, Run
-from refinement.selectors.runs import search as run_search
-from refinement.selectors.runs.search import LAST_RUN, hits, search
-from refinement.selectors.runs.search_terms import MILESTONE, fts5_query, terms
+from refinement.selectors.runs.listing import search as run_search
+from refinement.selectors.runs.listing.search import LAST_RUN, hits, search
+from refinement.selectors.runs.listing.search_terms import MILESTONE, fts5_query, terms
 from tests.models.given import a_version
 from tests.views.runs.listed import WITH_MILESTONE, runs_of
 

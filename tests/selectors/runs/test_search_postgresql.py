@@ -8,9 +8,9 @@ import pytest
 from django.db import connections
 
 from refinement.models import Project, Round, RubricVersion, Run
-from refinement.selectors.runs import search as run_search
-from refinement.selectors.runs.search import LAST_RUN, hits, search
-from refinement.selectors.runs.search_terms import terms, web_query
+from refinement.selectors.runs.listing import search as run_search
+from refinement.selectors.runs.listing.search import LAST_RUN, hits, search
+from refinement.selectors.runs.listing.search_terms import terms, web_query
 from tests.models.given import a_run_in, a_version_in
 
 WORDS = ("stop", "the", "old", "instance", "Olé", "x1", "a_b", "don't")

@@ -3,7 +3,7 @@
 import pytest
 
 from refinement.diffing import Request
-from refinement.selectors.runs.diff_lines import ShownPiece, diff_lines
+from refinement.selectors.runs.texts.diff_lines import ShownPiece, diff_lines
 from tests.views.runs.finished import finished_run
 from tests.views.runs.guide import guide_run
 
@@ -34,7 +34,9 @@ def test_changes_moves_and_who_asked(as_viewer, stage):
 
 
 def test_where_nothing_can_be_traced_it_is_said_once(as_viewer, stage, monkeypatch):
-    monkeypatch.setattr("refinement.selectors.runs.diffs.matching_request", lambda passage, requests: None)
+    monkeypatch.setattr(
+        "refinement.selectors.runs.texts.diffs.matching_request", lambda passage, requests: None
+    )
     text = compared(as_viewer, guide_run(stage), "?a=1&b=2")
     assert "No change matches the feedback" in text
     assert "nobody asked for this" not in text

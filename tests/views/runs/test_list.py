@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from refinement.models import ReviewRequest, Run, SavedView
-from refinement.selectors.runs import lists as runs
+from refinement.selectors.runs.listing import lists as runs
 from refinement.selectors.runs.listing import tabs
 from tests.views.runs.listed import a_version, runs_of
 

@@ -5,7 +5,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from refinement.models import CheckResult, HumanScore, PanelJudge, ReviewRequest, Round, SavedView
-from refinement.selectors.runs import lists as runs
+from refinement.selectors.runs.listing import lists as runs
 from refinement.selectors.runs.listing import tabs
 from refinement.views.runs import listing
 from tests.views.runs.listed import runs_of

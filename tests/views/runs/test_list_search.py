@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from refinement.models import Round
-from refinement.selectors.runs import lists as runs
+from refinement.selectors.runs.listing import lists as runs
 from tests.views.runs.listed import WITH_MILESTONE, runs_of
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.models import Event, LiveText, Round, Run
-from refinement.selectors.runs.live import live_states
+from refinement.selectors.runs.live.page import live_states
 from refinement.services.rubrics.editing import default_rubrics_install
 from refinement.services.runs.lifecycle import run_cancel
 from tests.models.given import a_run
@@ -59,7 +59,7 @@ def test_what_happens_while_a_page_is_built_reaches_it_by_the_stream(as_viewer, 
         run_cancel(run=run)
         return live_states(numbers)
 
-    monkeypatch.setattr("refinement.selectors.runs.progress.live_states", ends_meanwhile)
+    monkeypatch.setattr("refinement.selectors.runs.live.progress.live_states", ends_meanwhile)
     page = as_viewer.get(f"/p/alpha/runs/{run.pk}/").content.decode()
     assert f'data-status="running" data-after="{before}"' in page
 

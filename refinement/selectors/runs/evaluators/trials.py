@@ -10,7 +10,7 @@ from refinement.engine.scoring import shown_metric
 from refinement.models import EvaluatorResult, EvaluatorTrial, Project, Round
 from refinement.selectors.runs.evaluators.metrics import metric_names, metrics_of
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, facts_of
-from refinement.selectors.runs.live_steps import waiting_words
+from refinement.selectors.runs.live.steps import waiting_words
 
 SHOWN_TRIALS = 20  # the newest of a round
 

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Left
 
 from refinement.models import Round, Run
-from refinement.selectors.runs.search_terms import terms
+from refinement.selectors.runs.listing.search_terms import terms
 
 READ_CHARS = 20_000  # of a text; later matches have no excerpt
 BEFORE, AFTER = 40, 110

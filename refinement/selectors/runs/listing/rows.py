@@ -16,7 +16,7 @@ from refinement.selectors.reviews.people_gap import PeopleGap
 from refinement.selectors.runs.demo_model import DEMO_WORDS, is_demo_run
 from refinement.selectors.runs.listing.excerpts import Excerpt, excerpts_of
 from refinement.selectors.runs.listing.facts import RowFacts, row_facts
-from refinement.selectors.runs.lists import MOST_POINTS, Listed
+from refinement.selectors.runs.listing.lists import MOST_POINTS, Listed
 from refinement.selectors.runs.words import duration, outcome_word, reason_label, waiting_label
 from refinement.selectors.score_words import composite_text
 

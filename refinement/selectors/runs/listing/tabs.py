@@ -7,7 +7,7 @@ from time import monotonic
 from django.db.models import QuerySet
 
 from refinement.models import Project, Run, SavedView
-from refinement.selectors.runs.filters import UNDER_WAY, RunFilters, runs_matching
+from refinement.selectors.runs.listing.filters import UNDER_WAY, RunFilters, runs_matching
 
 MOST_TABS = 5  # saved views beside each other; the others are in a menu
 MOST_IN_TAB = 99

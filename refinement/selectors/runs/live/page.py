@@ -22,7 +22,7 @@ from refinement.models import (
     RunStatus,
 )
 from refinement.selectors.runs.boards.live import BoardState, board_states
-from refinement.selectors.runs.live_steps import WRITERS, is_held, position, status_message
+from refinement.selectors.runs.live.steps import WRITERS, is_held, position, status_message
 
 MOST_EVENTS = 500  # per request; after a longer absence the page reloads anyway
 TAIL_CHARS = 40_000  # of text in progress

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import BooleanField, DecimalField, F, Func, IntegerField, QuerySet, Value
 
 from refinement.models import Run
-from refinement.selectors.runs.search import LAST_RUN
+from refinement.selectors.runs.listing.search import LAST_RUN
 
 MOST_DIGITS = 10
 LARGEST_KEY = 10**13

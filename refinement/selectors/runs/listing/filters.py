@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from refinement.models import Project, ReviewRequest, Rubric, Run, RunStatus, RunTag, Suite
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.runs.search import hits
+from refinement.selectors.runs.listing.search import hits
 
 MARKS = {"signal": "signal_rounds", "penalty": "penalty_rounds", "cut": "cut_rounds"}
 MOST_HITS = 20_000

@@ -15,7 +15,7 @@ from refinement.engine.types import Rubric
 from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Call, CallPurpose, RunStatus
 from refinement.selectors.runs.boards.live import LiveBoard, live_board
-from refinement.selectors.runs.live import LiveState, live_states, text_under_way
+from refinement.selectors.runs.live.page import LiveState, live_states, text_under_way
 from refinement.selectors.runs.page import RoundLine, RunFacts
 from refinement.selectors.runs.words import duration, plain_number
 

@@ -10,7 +10,7 @@ from refinement.diffing.comparing import Change, Piece
 from refinement.diffing.sides import folded
 from refinement.engine.types import Rubric
 from refinement.models import Round, Run
-from refinement.selectors.runs.diff_lines import DiffLine, ShownPiece, diff_lines
+from refinement.selectors.runs.texts.diff_lines import DiffLine, ShownPiece, diff_lines
 from refinement.selectors.runs.words import capital_round_name
 
 MOST_SHOWN_CHARS = 300_000

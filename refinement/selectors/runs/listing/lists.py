@@ -11,9 +11,9 @@ from django.db.models import F, OrderBy, OuterRef, QuerySet, Subquery
 from refinement.charts import Sparkline, sparkline
 from refinement.models import Project, Round, Run, RunTag
 from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
-from refinement.selectors.runs.filters import RunFilters, runs_matching
-from refinement.selectors.runs.orders import NEWEST, Order, Place, beyond
-from refinement.selectors.runs.search import LAST_RUN, search
+from refinement.selectors.runs.listing.filters import RunFilters, runs_matching
+from refinement.selectors.runs.listing.orders import NEWEST, Order, Place, beyond
+from refinement.selectors.runs.listing.search import LAST_RUN, search
 from refinement.selectors.score_words import composite_text
 
 PAGE_SIZE = 25

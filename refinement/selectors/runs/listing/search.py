@@ -20,7 +20,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Max, Min
 
 from refinement.models import Project, Run
-from refinement.selectors.runs.search_terms import Terms, fts5_query, terms, web_query
+from refinement.selectors.runs.listing.search_terms import Terms, fts5_query, terms, web_query
 
 SQLITE = """
 SELECT rowid FROM refinement_search

@@ -11,7 +11,7 @@ import click
 from django.core.exceptions import ValidationError
 from django.db import connections
 
-from refinement.cli.eval_targets import absence
+from refinement.cli.evals.targets import absence
 from refinement.cli.exits import BadInput, Exit
 from refinement.cli.output import print_json, print_message, shown
 from refinement.cli.terminal import StatusLine

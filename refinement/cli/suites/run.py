@@ -79,7 +79,7 @@ configuration has no score, or --timeout is over, 4 not found or refused, 5 runs
 @json_option
 def suite_run(name: str, server: str | None, token: str | None, project: str | None, **options: Any) -> int:
     """Run a suite under one or more configurations and compare them."""
-    from refinement.cli.suite_running import SuiteRun
+    from refinement.cli.suites.running import SuiteRun
     from refinement.interchange.experiments.gate import conditions_from
 
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from refinement.cli.eval_sending import runs_send
+from refinement.cli.evals.sending import runs_send
 from refinement.cli.exits import BadInput, Exit, NotThere
 from refinement.cli.instances.base import RunQuery
 from refinement.cli.options import json_option, project_option, server_options
@@ -133,7 +133,7 @@ def eval_command(
     **options: Any,
 ) -> int:
     """Run eval cases against models, and check the replies with their assertions."""
-    from refinement.cli.eval_check import checked_files, ignored_lines
+    from refinement.cli.evals.check import checked_files, ignored_lines
     from refinement.evals import reading
     from refinement.evals.finding import MissingEval, eval_files
     from refinement.evals.planning import Planner
@@ -187,10 +187,10 @@ def evaluated(
             remote = opened.enter_context(instance_opened(server=server, token=token, project=project))
             remote.runs(RunQuery(), 1)  # fail early if the server or the token does not work
         local = opened.enter_context(local_opened(None if server else project))
-        from refinement.cli.eval_runs import Evaluation
+        from refinement.cli.evals.runs import Evaluation
 
         if suite is not None:
-            from refinement.cli.eval_suite import suite_keep
+            from refinement.cli.evals.suite import suite_keep
 
             suite_keep(local.project, suite, jobs)
         evaluation = Evaluation(local.project, jobs, **options)

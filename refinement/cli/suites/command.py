@@ -11,11 +11,11 @@ import click
 from refinement.cli.exits import BadInput
 from refinement.cli.options import json_option, project_option, server_options
 from refinement.cli.output import print_json, print_message, print_table
-from refinement.cli.suite_run import suite_run
+from refinement.cli.suites.run import suite_run
 
 if TYPE_CHECKING:
     from refinement.cli.instances.suites import SuitePush, Suites
-    from refinement.cli.suite_files import SuiteFile
+    from refinement.cli.suites.files import SuiteFile
 
 COLUMNS = {"slug": "SUITE", "version": "VERSION", "tasks": "TASKS", "name": "NAME"}
 TASK_COLUMNS = {"key": "KEY", "task_type": "TYPE", "also": "ALSO HAS", "title": "TITLE"}
@@ -175,7 +175,7 @@ def suite_push(
     if len(files) > 1 and (slug or base):
         raise BadInput("--suite and --base work with one file only; push the files one by one.")
     from refinement.cli.rubric_files import Stamp
-    from refinement.cli.suite_files import file_stamped, suite_file
+    from refinement.cli.suites.files import file_stamped, suite_file
 
     read = [suite_file(path) for path in files]
     pushes = [push_of(file, slug, base, note=note, force=force) for file in read]

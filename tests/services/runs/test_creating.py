@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
+from refinement.judging.demo_limits import JUDGE_CHARS, WRITER_TOKENS
 from refinement.models import QueuedMessage, Round, Run
 from refinement.providers.registry import Target
 from refinement.selectors.runs.history import brief_of, definition_of_run, history_of
@@ -55,6 +56,15 @@ def test_a_run_keeps_what_it_needs(project, owner):
     assert (seed.number, seed.origin, seed.candidate, seed.composite) == (1, "seed", "A seed.", None)
     assert len(run.nonce) >= 8
     assert a_run(project, version).nonce != run.nonce
+
+
+def test_the_demo_model_works_with_lower_limits_than_the_snapshot(project):
+    run = a_run(project, a_version(project))
+    run.producer_endpoint = run.judge_endpoint = "embedded"
+    run.producer_model = run.judge_model = "smollm2-135m"
+    policy = brief_of(run).rubric.policy
+    assert (policy.producer_tokens, policy.judge_limit_chars) == (WRITER_TOKENS, JUDGE_CHARS)
+    assert definition_of_run(run).policy.producer_tokens > WRITER_TOKENS
 
 
 def test_a_later_version_does_not_change_an_older_run(project):

@@ -32,6 +32,7 @@ from refinement.selectors.failures.tables import (
     numbers,
 )
 from refinement.selectors.failures.window import SIZES, window_of
+from refinement.selectors.failures.wording import worded_visibly
 from refinement.selectors.reviews.blindness import without_hidden
 from refinement.services.failures.editing import (
     MOST_MOVED,
@@ -150,6 +151,7 @@ def failure_categories(request: ApiRequest, paging: Query[Paging]) -> Page[Categ
     if request.blind_runs:
         rows = rows.filter(pk__in=without_hidden(FailureIssue.objects.all(), "run").values("category"))
     found, following = page_by_number(rows, paging, newest_first=False)
+    worded_visibly(found)
     return Page[CategoryShape].of([category_shape(row) for row in found], following)
 
 
@@ -159,7 +161,7 @@ def failure_category_change(request: ApiRequest, category: int, body: CategoryCh
     """Rename, annotate or pin a category. Refused with 409 if somebody changed it since `edition`."""
     row = category_in(request, category)
     try:
-        return category_shape(category_change(row, request.user, **body.model_dump()))
+        return changed_shape(category_change(row, request.user, **body.model_dump()))
     except CategoryChanged as refused:
         raise Refused(409, str(refused), "changed") from None
     except NotPossible as refused:
@@ -172,7 +174,7 @@ def failure_category_merge(request: ApiRequest, category: int, body: Merge) -> C
     """Count other categories' issues, and later ones like them, for this category."""
     target, others = category_in(request, category), [category_in(request, pk) for pk in body.categories]
     try:
-        return category_shape(categories_merge(target, others, request.user))
+        return changed_shape(categories_merge(target, others, request.user))
     except NotPossible as refused:
         raise Refused(422, str(refused), "invalid") from None
 
@@ -183,7 +185,7 @@ def failure_category_separate(request: ApiRequest, category: int) -> CategorySha
     """Undo the merging of this category."""
     row = category_in(request, category)
     try:
-        return category_shape(category_separate(row, request.user))
+        return changed_shape(category_separate(row, request.user))
     except NotPossible as refused:
         raise Refused(422, str(refused), "invalid") from None
 
@@ -232,6 +234,11 @@ def category_in(request: ApiRequest, number: int) -> FailureCategory:
         raise Http404("There is no such category in this project.")
     row.project = request.project
     return row
+
+
+def changed_shape(row: FailureCategory) -> CategoryShape:
+    worded_visibly([row])
+    return category_shape(row)
 
 
 def category_shape(row: FailureCategory) -> CategoryShape:

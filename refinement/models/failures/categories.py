@@ -42,6 +42,8 @@ class FailureCategory(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     examples = models.JSONField(default=list)  # texts that later issues are compared with
 
+    worded = ""  # not stored: instead of an automatic name whose words the reader must not see
+
     class Meta:
         ordering: ClassVar = ["id"]
         verbose_name_plural = "failure categories"
@@ -57,7 +59,12 @@ class FailureCategory(models.Model):
 
     @property
     def shown_name(self) -> str:
-        return self.name or self.model_name or self.automatic_name
+        return self.name or self.usual_name
+
+    @property
+    def usual_name(self) -> str:
+        """Without a name by a person."""
+        return self.worded or self.model_name or self.automatic_name
 
 
 class IssueKind(models.TextChoices):

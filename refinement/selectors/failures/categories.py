@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from refinement.models import FailureCategory, FailureIssue, FailureSuggestion, Project
 from refinement.selectors.failures.window import WEEKS, Window, weeks_before
+from refinement.selectors.failures.wording import worded_visibly
 
 CHANGED = 1.3  # the later half against the earlier one, from which a trend rises or falls
 FEWEST_FOR_TREND = 8
@@ -89,8 +90,12 @@ class Categories:
 def categories_of(
     project: Project, window: Window, now: datetime, *, order: str = "share", criterion: str = ""
 ) -> Categories:
-    """The categories with issues in the window. Pinned ones come first. Three queries."""
+    """The categories with issues in the window. Pinned ones come first.
+
+    Three queries, four while runs are hidden.
+    """
     rows = {row.pk: row for row in FailureCategory.objects.filter(project=project).defer("examples")}
+    worded_visibly(rows.values())
     seen = issues_seen(window, {pk: row.merged_into_id or pk for pk, row in rows.items()})
     found: dict[int | None, CategoryFigures] = {None: CategoryFigures(None)}
     for pk, row in rows.items():

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection
 
-from refinement.models import Criterion, FailureCategory, Project
+from refinement.models import Criterion, FailureCategory, FailureIssue, Project
+from refinement.selectors.failures.wording import worded_visibly
+from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
 
 MOST_TARGETS = 200
 
@@ -10,13 +12,18 @@ MOST_TARGETS = 200
 def merge_targets(project: Project, without: FailureCategory | None) -> list[FailureCategory]:
     """The categories that issues can be moved to, or another one merged into, by name."""
     rows = FailureCategory.objects.filter(project=project, merged_into__isnull=True).defer("examples", "note")
+    if hidden_runs():
+        rows = rows.filter(pk__in=without_hidden(FailureIssue.objects.all(), "run").values("category"))
     found = list(rows.exclude(pk=without.pk if without else 0)[:MOST_TARGETS])
+    worded_visibly(found)
     return sorted(found, key=lambda row: row.shown_name.casefold())
 
 
 def merged_of(category: FailureCategory) -> list[FailureCategory]:
     """The categories that count for this one."""
-    return list(FailureCategory.objects.filter(merged_into=category).defer("examples")[:MOST_TARGETS])
+    found = list(FailureCategory.objects.filter(merged_into=category).defer("examples")[:MOST_TARGETS])
+    worded_visibly(found)
+    return found
 
 
 def names_of_criteria(project: Project, keys: Collection[str]) -> dict[str, str]:

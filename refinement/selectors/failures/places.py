@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from refinement.models import FailureIssue, IssueKind, Run, RunSource
+from refinement.selectors.failures.wording import worded_visibly
 
 
 class Place(NamedTuple):
@@ -22,6 +23,6 @@ def places_in_round(run: Run, number: int) -> dict[int, Place]:
     found = {}
     for row in rows.order_by("position"):
         assert row.category is not None
-        category = row.category.merged_into or row.category
-        found[row.position] = Place(category.pk, category.shown_name)
-    return found
+        found[row.position] = row.category.merged_into or row.category
+    worded_visibly(found.values())
+    return {position: Place(category.pk, category.shown_name) for position, category in found.items()}

@@ -12,6 +12,7 @@ from refinement.forms.failures.editing import CategoryForm
 from refinement.models import FailureCategory
 from refinement.selectors.failures.issues import PAGE_SIZE, issue_page, issues_in
 from refinement.selectors.failures.lists import merge_targets, merged_of, names_of_criteria
+from refinement.selectors.failures.wording import worded_visibly
 
 LAST_PAGE = 2_000
 
@@ -40,6 +41,7 @@ def category_or_404(request: ProjectRequest, number: int) -> FailureCategory:
     if row is None or (request.blind_runs and not issues_in(request.project, row).exists()):
         raise Http404("There is no such category in this project.")
     row.project = request.project
+    worded_visibly([row])
     return row
 
 

@@ -53,8 +53,8 @@ def failure_edit(request: ProjectRequest, category: int) -> HttpResponse:
 def failure_pin(request: ProjectRequest, category: int) -> HttpResponse:
     """Pins the category, or unpins it."""
     row = category_or_404(request, category)
-    row = category_change(row, request.user, pinned=request.POST.get("pinned") == "1")
-    messages.success(request, f"“{row}” {'pinned' if row.pinned else 'unpinned'}.")
+    changed = category_change(row, request.user, pinned=request.POST.get("pinned") == "1")
+    messages.success(request, f"“{row}” {'pinned' if changed.pinned else 'unpinned'}.")
     return back(request)
 
 
@@ -108,7 +108,7 @@ def merged(request: ProjectRequest, into: FailureCategory, others: Sequence[Fail
         messages.error(request, str(refused))
         return back(request)
     names = " and ".join(f"“{other}”" for other in others[:3])
-    messages.success(request, f"{names} merged into “{target}”. You can separate them on its page.")
+    messages.success(request, f"{names} merged into “{into}”. You can separate them on its page.")
     return redirect("failure_category", request.project.slug, target.pk)
 
 

@@ -214,6 +214,37 @@ def test_who_scores_blind_sees_nothing_of_that_run(as_viewer, viewer, project, p
     assert "6 ended runs" in as_viewer.get(page).content.decode()
 
 
+def test_no_name_is_worded_by_a_run_that_the_reader_scores_blind(as_editor, editor, project, page, small):
+    run = criticised(project, [["Quagga claim without any source.", "Quagga steps are missing."]])
+    brought_up_to_date(project)
+    source, rollback = category("source"), category("rollback")
+    FailureIssue.objects.filter(run=run).update(category=source)
+    FailureCategory.objects.filter(pk=source.pk).update(automatic_name="Quagga claim", model_name="Quaggas")
+    other = FailureCategory.objects.create(project=project, automatic_name="Quagga steps")
+    FailureIssue.objects.filter(run=run, position=1).update(category=other)
+    visible = FailureIssue.objects.exclude(run=run).filter(category=rollback).first().run
+    BlindReading.objects.create(run=run, reader=editor, round_number=1)
+    FailureSuggestion.objects.create(project=project, first=source, second=rollback, likeness=0.5)
+    addresses = [
+        page,
+        reverse("failure_category", args=[project.slug, source.pk]),
+        reverse("failure_category", args=[project.slug, rollback.pk]),
+        reverse("failure_unplaced", args=[project.slug]),
+        reverse("run_round", args=[project.slug, visible.pk, 1]),
+        "/api/v1/projects/alpha/failures",
+        "/api/v1/projects/alpha/failures/categories",
+    ]
+    for address in addresses:
+        answer = as_editor.get(address)
+        assert answer.status_code == 200, address
+        assert "Quagga" not in answer.content.decode(), address
+    assert "laim" in as_editor.get(page).content.decode()  # in the words of a visible issue
+    as_editor.post(reverse("failure_pin", args=[project.slug, source.pk]), {"pinned": "1"})
+    assert "Quagga" not in as_editor.get(page).content.decode()
+    as_editor.post(reverse("failure_merge", args=[project.slug, rollback.pk]), {"into": source.pk})
+    assert "Quagga" not in as_editor.get(addresses[1]).content.decode()
+
+
 def test_a_suggestion_is_dismissed_for_good(as_editor, project, small):
     pair = sorted((category("source"), category("rollback")), key=lambda row: row.pk)
     row = FailureSuggestion.objects.create(project=project, first=pair[0], second=pair[1], likeness=0.5)

@@ -11,12 +11,14 @@ from refinement.cli.instances.base import ImportAnswer, Instance
 from refinement.cli.options import on_instance
 from refinement.cli.output import print_json, print_message, shown
 from refinement.cli.terminal import StatusLine
+from refinement.interchange.runs_jsonl.weights import parsed_weights
 
 EXAMPLES = """
 \b
 Examples:
   wiggum import --dry-run simmer/ runs.jsonl       shows what would be imported, and problems
   wiggum import simmer/ runs.jsonl run-42.json
+  wiggum import --weights depth=.6,clarity=.4 runs.jsonl
   wiggum import --json runs.jsonl | jq '.runs[] | select(.state == "new") | .run'
 
 \b
@@ -29,8 +31,13 @@ LABELS = {"new": "imported", "here": "already imported", "refused": "refused"}
 @click.command("import", epilog=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="show what would be imported, without changes")
+@click.option(
+    "--weights", "weights_text", metavar="NAME=W,…", help="weights of dimensions in runs.jsonl without any"
+)
 @on_instance
-def import_command(instance: Instance, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> None:
+def import_command(
+    instance: Instance, paths: tuple[Path, ...], dry_run: bool, weights_text: str | None, as_json: bool
+) -> None:
     """Import runs from `runs.jsonl`, Simmer folders and Wiggum exports.
 
     The same run is imported only once. Problems are listed by line. See docs/import.md for the formats.
@@ -38,8 +45,12 @@ def import_command(instance: Instance, paths: tuple[Path, ...], dry_run: bool, a
     for path in paths:
         if not path.exists():
             raise NotThere(f"{path} does not exist.")
+    try:
+        weights = parsed_weights(weights_text) if weights_text else {}
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--weights") from None
     with StatusLine(sys.stderr) as status:
-        answer = instance.import_paths(paths, dry_run=dry_run, on_progress=status.show)
+        answer = instance.import_paths(paths, dry_run=dry_run, weights=weights, on_progress=status.show)
     if as_json:
         print_json(answer)
     else:

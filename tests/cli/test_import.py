@@ -57,3 +57,24 @@ def test_what_cannot_be_a_run_is_refused_and_told(wiggum, project, tmp_path):
 def test_nothing_at_the_path(wiggum, project, tmp_path):
     result = wiggum("import", tmp_path / "nowhere")
     assert (result.exit_code, "does not exist" in result.stderr) == (4, True)
+
+
+def test_key_changes_are_shown_with_the_run(wiggum, project, tmp_path):
+    folder = tmp_path / "docs" / "simmer"
+    folder.mkdir(parents=True)
+    table = "| Iter | Clarity | Composite | Key Change |\n|---|---|---|---|\n| 0 | 5 | 5.0 | seed |\n"
+    (folder / "trajectory.md").write_text(
+        f"# Simmer Trajectory: Mail\n\n{table}| 1 | 7 | 7.0 | names the offer |\n"
+    )
+    (folder / "iteration-1-candidate.py").write_text("print('Hello')\n")
+    assert wiggum("import", folder).exit_code == 0
+    shown = wiggum("run", "show", Run.objects.get().pk).stdout
+    assert "KEY CHANGE" in shown
+    assert "names the offer" in shown
+    assert Run.objects.get().title == "Mail"
+
+
+def test_weights_are_given_or_refused(wiggum, file):
+    assert wiggum("import", "--weights", "depth", file).exit_code == 2
+    told(wiggum("import", "--weights", "depth=.75,structure=.25", file, "--json"))
+    assert Run.objects.get().best == 6.25

@@ -12,6 +12,7 @@ from refinement.api.core.problems import Refused, Wrong
 from refinement.interchange.imports.archives import MOST_FILE_BYTES, BadUpload
 from refinement.interchange.imports.found import SourceFile
 from refinement.interchange.imports.reading import too_large
+from refinement.interchange.runs_jsonl.weights import parsed_weights
 from refinement.services.imports.batches import MOST_RUNS
 from refinement.services.imports.uploads import import_files
 
@@ -63,6 +64,12 @@ class ImportQuery(Schema):
     """Import options."""
 
     dry_run: bool = Field(False, description="Only report what would be imported.")
+    weights: str = Field(
+        "",
+        max_length=4_000,
+        description="Weights of the dimensions in runs.jsonl lines that have none.",
+        examples=["depth=0.6,clarity=0.4"],
+    )
 
 
 @router.post("", response=ImportShape)
@@ -75,8 +82,18 @@ def import_new(
     A run is imported once, however often its file is sent, so no Idempotency-Key is needed.
     """
     try:
+        weights = parsed_weights(given.weights) if given.weights.strip() else {}
+    except ValueError as error:
+        words = str(error)
+        raise Refused(422, words, "bad_weights", errors=[Wrong(where="weights", message=words)]) from None
+    try:
         report = import_files(
-            read(file), project=request.project, user=request.user, dry_run=given.dry_run, most_runs=MOST_RUNS
+            read(file),
+            project=request.project,
+            user=request.user,
+            dry_run=given.dry_run,
+            most_runs=MOST_RUNS,
+            weights=weights,
         )
     except BadUpload as refusal:
         words = str(refusal)

@@ -1,6 +1,6 @@
 """The interface of local and remote instances, and the types that `--json` prints."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -172,7 +172,12 @@ class Instance(Protocol):
     def training_document(self, query: RunQuery, training: Training) -> Iterator[str]: ...
 
     def import_paths(
-        self, paths: Sequence[Path], *, dry_run: bool, on_progress: Callable[[str], None]
+        self,
+        paths: Sequence[Path],
+        *,
+        dry_run: bool,
+        weights: Mapping[str, Decimal] | None = None,
+        on_progress: Callable[[str], None],
     ) -> ImportAnswer: ...
 
     def poll_seconds(self) -> float: ...

@@ -1,6 +1,7 @@
 """The local database, used without an account."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 
@@ -153,11 +154,20 @@ class LocalInstance:
         return TRAINING[training.form](run.project, [run.pk], choice)
 
     def import_paths(
-        self, paths: Sequence[Path], *, dry_run: bool, on_progress: Callable[[str], None]
+        self,
+        paths: Sequence[Path],
+        *,
+        dry_run: bool,
+        weights: Mapping[str, Decimal] | None = None,
+        on_progress: Callable[[str], None],
     ) -> ImportAnswer:
         try:
             report = import_paths(
-                paths, project=self.project, dry_run=dry_run, on_entry=lambda entry: on_progress(entry.name)
+                paths,
+                project=self.project,
+                dry_run=dry_run,
+                weights=weights,
+                on_entry=lambda entry: on_progress(entry.name),
             )
         except BadUpload as error:
             raise BadInput(str(error)) from None

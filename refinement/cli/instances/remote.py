@@ -3,8 +3,9 @@
 import io
 import uuid
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -206,17 +207,25 @@ class RemoteInstance:
         return self.wire.pieces(self._at(f"runs/training/{training.form}"), params=params)
 
     def import_paths(
-        self, paths: Sequence[Path], *, dry_run: bool, on_progress: Callable[[str], None]
+        self,
+        paths: Sequence[Path],
+        *,
+        dry_run: bool,
+        weights: Mapping[str, Decimal] | None = None,
+        on_progress: Callable[[str], None],
     ) -> ImportAnswer:
         try:
             files = [uploaded(path) for path in paths]
         except BadUpload as error:
             raise BadInput(str(error)) from None
         on_progress(f"Sending {len(files)} files")
+        params = {"dry_run": "true" if dry_run else "false"}
+        if weights:
+            params["weights"] = ",".join(f"{name}={weight:f}" for name, weight in weights.items())
         answer: ImportAnswer = self.wire.json(
             "POST",
             self._at("imports"),
-            params={"dry_run": "true" if dry_run else "false"},
+            params=params,
             files=[("file", file) for file in files],
             timeout=IMPORT_SECONDS,
         )

@@ -9,7 +9,7 @@ from refinement.interchange.imports.archives import MOST_FILE_BYTES, megabytes
 from refinement.interchange.imports.found import SourceFile
 from refinement.interchange.imports.reading import too_large
 
-ACCEPTED = ".jsonl,.ndjson,.json,.md,.txt,.zip"
+ACCEPTED = ".jsonl,.ndjson,.json,.zip,text/*,.md,.py,.yaml,.yml,.html,.toml,.js,.ts,.sql"
 
 
 class ManyFiles(forms.FileInput):

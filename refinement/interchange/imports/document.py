@@ -93,6 +93,7 @@ class RunPart(Part):
     finished_at: Moment | None = None
     archived_at: Moment | None = None
     rerun_of: int | None = None
+    experiment: int | None = None  # of the instance that exported it
     rubric: RubricName = RubricName()
     producer: ModelName = ModelName()
     judge: ModelName = ModelName()

@@ -13,6 +13,7 @@ from refinement.interchange.imports.archives import (
 )
 from refinement.interchange.imports.found import SourceFile
 from refinement.interchange.imports.reading import too_large
+from refinement.interchange.simmer.names import PLAIN_FOLDERS
 
 
 def files_at(path: Path) -> Iterator[SourceFile]:
@@ -26,11 +27,21 @@ def files_at(path: Path) -> Iterator[SourceFile]:
     for count, inner in enumerate(sorted(members_of(folder)), 1):
         if count > MOST_FILES:
             raise BadUpload(f"{path} contains more than {MOST_FILES:,} files; import its folders one by one.")
-        file = read(inner, f"{folder.name}/{inner.relative_to(folder).as_posix()}")
+        file = read(inner, f"{name_of(folder)}/{inner.relative_to(folder).as_posix()}")
         remaining -= len(file.data)
         if remaining < 0:
             raise BadUpload(f"{path} is larger than {megabytes(MOST_BYTES)}; import its folders one by one.")
         yield file
+
+
+def name_of(folder: Path) -> str:
+    """The folder's name, with those above it while it says nothing: `mail/docs/simmer`, not `simmer`."""
+    names = [folder.name]
+    for outer in folder.parents:
+        if names[0].casefold() not in PLAIN_FOLDERS or not outer.name:
+            break
+        names.insert(0, outer.name)
+    return "/".join(names)
 
 
 def members_of(folder: Path) -> Iterator[Path]:

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from refinement.interchange.imports.document import RunDocument
 
 QUOTED_CHARS = 200
+MOST_NAMED = 12  # places or texts listed in one note
 MOST_DEPTH = 60
 
 
@@ -45,6 +47,30 @@ class Notes:
 
     def add(self, line: int, text: str, why: str) -> None:
         self.found.append(Note(self.file, line, quoted(text), why))
+
+
+def grouped(notes: Sequence[Note]) -> list[Note]:
+    """One note for each file and reason, with all places: twenty estimates in a table are one note."""
+    kinds: dict[tuple[str, str], list[Note]] = {}
+    for note in sorted(notes, key=lambda note: (note.file, note.line)):
+        kinds.setdefault((note.file, note.why), []).append(note)
+    return [same[0] if len(same) == 1 else _merged(same) for same in kinds.values()]
+
+
+def _merged(notes: list[Note]) -> Note:
+    first = notes[0]
+    texts = list(dict.fromkeys(note.text for note in notes if note.text))
+    numbers = list(dict.fromkeys(note.line for note in notes if note.line))
+    why = first.why if len(numbers) < 2 else f"{first.why} Lines {listed(numbers)}."
+    return Note(first.file, first.line, quoted(listed(texts)), why)
+
+
+def listed(values: Sequence[object]) -> str:
+    """The values as `1, 2 and 3`, at most MOST_NAMED of them."""
+    names = [str(value) for value in values]
+    if len(names) > MOST_NAMED:
+        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED:,} more"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
 @dataclass(slots=True)

@@ -1,20 +1,26 @@
-"""Reads scores as people write them: `7`, `7.5`, `~7`, `5*`, `**8**`, `7/10`, `6,5`."""
+"""Reads scores as people write them: `7`, `7.5`, `~7`, `5*`, `**8**`, `7/10`, `6,5`, `8 (+1)`, `8 ↑`."""
 
 import re
 from dataclasses import dataclass
 from decimal import Decimal
 
 NOTHING = frozenset({"", "-", "–", "—", "?", "n/a", "na", "none", "null", "tbd", "unscored"})
+ESTIMATE = "An estimate; the number is read as it is."
+MARKED = "A score with a footnote mark; the mark is ignored."
+COMMA = "Read with a decimal comma."
+BOLD = re.compile(r"\A(\*\*|__)([^*_]+)\1")
 WRITTEN = re.compile(
     r"(?P<about>[~≈]|ca\.?|about)?\s*(?P<number>-?\d{1,6}(?:[.,]\d{1,6})?)\s*"
-    r"(?:(?:/|out\s+of)\s*(?P<of>\d{1,4}))?\s*(?P<mark>[*†‡]{1,3})?\Z",
+    r"(?:(?:/|out\s+of)\s*(?P<of>\d{1,4}))?\s*(?P<mark>[*†‡]{1,3})?"
+    r"(?P<after>\s*(?:\(\s*[-+±−]\s*\d{1,3}(?:\.\d{1,3})?\s*\)|[↑↓→▲▼✓✔✅⭐★🏆⬆⬇\ufe0f]"
+    r"|\(?(?:new )?best\)?))*\Z",
     re.IGNORECASE | re.ASCII,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A score, with notes about how it was read."""
+    """A score, with notes about how it was read. The notes name no values, so that they can be grouped."""
 
     value: Decimal
     notes: tuple[str, ...] = ()
@@ -22,17 +28,17 @@ class Written:
 
 def written_score(text: str, *, top: int = 10) -> Written | None:
     """The score in the cell; None if there is none."""
-    plain = unmarked(text)
+    plain = BOLD.sub(r"\2", unmarked(text))
     match = WRITTEN.match(plain)
     if match is None or (match["of"] and int(match["of"]) != top):
         return None
     notes = []
     if match["about"]:
-        notes.append(f"“{plain}” is an estimate; read as {match['number']}.")
+        notes.append(ESTIMATE)
     if match["mark"]:
-        notes.append(f"“{plain}” has a footnote mark; read as {match['number']}.")
+        notes.append(MARKED)
     if "," in match["number"]:
-        notes.append(f"“{plain}” is read with a decimal comma.")
+        notes.append(COMMA)
     return Written(Decimal(match["number"].replace(",", ".")), tuple(notes))
 
 

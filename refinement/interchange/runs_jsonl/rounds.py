@@ -11,7 +11,11 @@ from refinement.interchange.imports.written_scores import written_score
 
 MOST_ROUNDS = 500
 MOST_DIMS = 40
-ROUND_NAME = re.compile(r"r?(\d{1,4})\Z", re.IGNORECASE | re.ASCII)
+ROUND_NAME = re.compile(r"(?:r|round)?[ _-]?(\d{1,4})\Z", re.IGNORECASE | re.ASCII)
+ROUND_FIELDS = (
+    "wiggum_scores", "wiggum_dims", "wiggum_dimensions", "wiggum_composites", "wiggum_issues",
+    "wiggum_eval_log",
+)  # fmt: skip
 NOT_DIMS = frozenset({"issues", "feedback"})
 
 
@@ -94,7 +98,7 @@ class _Reader:
 def rounds_of(record: Mapping[str, Any], line: int, notes: Notes) -> list[LineRound]:
     """The rounds that occur in the line, in order."""
     reader = _Reader(line, notes)
-    for name in ("wiggum_scores", "wiggum_dims", "wiggum_composites", "wiggum_issues", "wiggum_eval_log"):
+    for name in ROUND_FIELDS:
         for number, value in _by_round(record.get(name), name, reader):
             entry = reader.round(number)
             if entry is not None:
@@ -119,7 +123,7 @@ def _by_round(values: object, name: str, reader: _Reader) -> list[tuple[int, Any
         for key, value in values.items():
             match = ROUND_NAME.match(key)
             if match is None:
-                reader.note(f"{name}: {key}", "Not a round name such as r1.")
+                reader.note(f"{name}: {key}", "Not a round name such as r1 or round_1.")
             else:
                 pairs.append((int(match[1]), value))
         return pairs

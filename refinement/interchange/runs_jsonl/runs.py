@@ -1,61 +1,54 @@
 """Converts a line of `runs.jsonl` to a run with its rubric and figures."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from refinement.engine.kinds import Composite, Outcome, StopReason
-from refinement.engine.profiles import WIGGUM_CRITERIA, wiggum_rubric
+from refinement.engine.kinds import Outcome, StopReason
 from refinement.engine.scoring import best_round, shown
 from refinement.engine.sentences import round_name
-from refinement.engine.types import Penalties, Rubric
 from refinement.interchange.exports.figures import history_of
 from refinement.interchange.imports.foreign_runs import (
     ForeignRound,
     ForeignRun,
-    criteria_of,
     document_of,
-    imported_name,
     rounds_fitted,
 )
 from refinement.interchange.imports.found import Notes
 from refinement.interchange.imports.written_scores import agrees, written_score
 from refinement.interchange.runs_jsonl.rounds import LineRound
+from refinement.interchange.runs_jsonl.weights import WHOLE, LineRubric, line_rubric
 from refinement.texts import label
 
 TASK_TYPE_CHARS = 50
-WHOLE = "score"  # the criterion of a run whose rounds have only a composite
-PUBLISHED = {criterion.key for criterion in WIGGUM_CRITERIA}
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 REASONS = {reason.value: reason for reason in StopReason}
 
 
 def foreign_run(
-    record: Mapping[str, Any], rounds: Sequence[LineRound], line: int, notes: Notes
+    record: Mapping[str, Any],
+    rounds: Sequence[LineRound],
+    line: int,
+    notes: Notes,
+    weights: Mapping[str, Decimal] | None = None,
 ) -> ForeignRun:
-    """The run in the line, with its contradictions."""
+    """The run in the line, with its contradictions. Without rounds it is an unscored record."""
     names = list(dict.fromkeys(name for entry in rounds for name in (*entry.dims, *entry.unreadable)))
-    if not names:
-        notes.add(
-            line,
-            "",
-            "No scores by dimension; the composites are used as scores.",
-        )
-    rubric = rounds_fitted(_rubric(names, line, notes), rounds=rounds[-1].number)
+    if not names and any(entry.stated is not None for entry in rounds):
+        notes.add(line, "", "No scores by dimension; the composites are used as scores.")
+    chosen = line_rubric(record, rounds, names, weights, line, notes)
+    last = rounds[-1].number if rounds else 0
     by_number = {entry.number: entry for entry in rounds}
     made = [
-        _round(by_number.get(number) or LineRound(number), rubric, names, line, notes)
-        for number in range(1, rounds[-1].number + 1)
+        _round(by_number.get(number) or LineRound(number), chosen, line, notes)
+        for number in range(1, last + 1)
     ]
     task = _text(record, "task")
     foreign = ForeignRun(
-        rubric=rubric,
+        rubric=rounds_fitted(chosen.rubric, rounds=last),
         rounds=made,
-        title=" ".join((_text(record, "title") or task or _text(record, "run_id") or f"Line {line}").split())[
-            :160
-        ],
+        title=_title(record, line),
         task=task,
         outcome=_outcome(record, line, notes),
         reason=REASONS.get(_text(record, "stop_reason"), StopReason.IMPORTED),
@@ -63,61 +56,43 @@ def foreign_run(
     )
     _place_result(foreign, record, line, notes)
     _state(foreign, record, rounds, names)
+    if chosen.given:
+        foreign.stated["weights"] = {name: f"{weight:f}" for name, weight in chosen.given.items()}
+        words = ", ".join(f"{name}={weight:f}" for name, weight in chosen.given.items())
+        foreign.stated["facts"].append(["weights of the import", words])
     return foreign
 
 
-def _rubric(names: Sequence[str], line: int, notes: Notes) -> Rubric:
-    """The default rubric if the line has its six dimensions, otherwise one with equal weights."""
-    published = wiggum_rubric()
-    if set(names) == PUBLISHED:
-        return published
-    shown_names = list(names) or [WHOLE]
-    if len(shown_names) > 1:
-        notes.add(
-            line, ", ".join(names), "The file has no weights for these dimensions; they get equal weights."
-        )
-    return replace(
-        published,
-        name=imported_name(shown_names),
-        purpose="Created for an import: the dimensions of a runs.jsonl file.",
-        criteria=criteria_of(shown_names),
-        policy=replace(
-            published.policy, composite=Composite.PLAIN_MEAN, pass_threshold=None, penalties=Penalties()
-        ),
-    )
+def _title(record: Mapping[str, Any], line: int) -> str:
+    title = _text(record, "title") or _text(record, "task") or _text(record, "run_id") or f"Line {line}"
+    return " ".join(title.split())[:160]
 
 
-def _round(entry: LineRound, rubric: Rubric, names: Sequence[str], line: int, notes: Notes) -> ForeignRound:
+def _round(entry: LineRound, chosen: LineRubric, line: int, notes: Notes) -> ForeignRound:
+    names, scale = list(chosen.keys), chosen.rubric.scale
+    whole = names == [WHOLE] and not entry.dims and not entry.unreadable
     made = ForeignRound(
         entry.number,
         candidate=entry.content or None,
         issues=entry.issues,
         asi=entry.feedback,
-        stated=entry.stated if names else None,
+        stated=None if whole else entry.stated,
         origin="draft" if entry.number == 1 else "revision",
         change=entry.change,
     )
-    scores = entry.dims if names else ({} if entry.stated is None else {WHOLE: entry.stated})
-    keys = {name: name for name in names} if set(names) == PUBLISHED else _keys(names or [WHOLE], rubric)
+    scores = ({} if entry.stated is None else {WHOLE: entry.stated}) if whole else entry.dims
     outside = [
-        f"{name}: {score:f}"
-        for name, score in scores.items()
-        if not rubric.scale.minimum <= score <= rubric.scale.maximum
+        f"{name}: {score:f}" for name, score in scores.items() if not scale.minimum <= score <= scale.maximum
     ]
-    missing = [name for name in (names or [WHOLE]) if name not in scores]
+    missing = [name for name in names if name not in scores]
     if outside:
-        notes.add(
-            line, "; ".join(outside), f"Outside the scale of 0 to 10, so round {entry.number} is unscored."
-        )
+        why = f"Outside the scale of 0 to 10, so round {entry.number} is unscored."
+        notes.add(line, "; ".join(outside), why)
     elif missing:
         notes.add(line, ", ".join(missing), f"Round {entry.number} has no score for this, so it is unscored.")
     else:
-        made.scores = {keys[name]: score for name, score in scores.items()}
+        made.scores = {chosen.keys[name]: score for name, score in scores.items()}
     return made
-
-
-def _keys(names: Sequence[str], rubric: Rubric) -> dict[str, str]:
-    return {name: criterion.key for name, criterion in zip(names, rubric.criteria, strict=True)}
 
 
 def _place_result(foreign: ForeignRun, record: Mapping[str, Any], line: int, notes: Notes) -> None:
@@ -125,6 +100,8 @@ def _place_result(foreign: ForeignRun, record: Mapping[str, Any], line: int, not
     field = next((name for name in ("final_content", "output", "content") if _text(record, name).strip()), "")
     if not field or any(entry.candidate for entry in foreign.rounds):
         return
+    if not foreign.rounds:
+        foreign.rounds.append(ForeignRound(1, origin="draft"))
     if len(foreign.rounds) == 1:
         foreign.rounds[0].candidate = _text(record, field)
         return

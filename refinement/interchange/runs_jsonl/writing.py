@@ -7,17 +7,29 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from refinement.interchange.imports.foreign_runs import document_of
-from refinement.interchange.imports.found import FoundRun, Note, Notes, SourceFile, key_of, quoted, too_deep
-from refinement.interchange.runs_jsonl.rounds import rounds_of
+from refinement.interchange.imports.found import (
+    FoundRun,
+    Note,
+    Notes,
+    SourceFile,
+    grouped,
+    key_of,
+    listed,
+    quoted,
+    too_deep,
+)
+from refinement.interchange.runs_jsonl.rounds import ROUND_FIELDS, rounds_of
 from refinement.interchange.runs_jsonl.runs import foreign_run
+from refinement.interchange.runs_jsonl.weights import WEIGHT_FIELDS
 
 MOST_LINE_BYTES = 8_000_000
-MOST_NAMED = 12  # lines listed for an unknown field
 # All supported fields, including those of Wiggum's own export.
-SCORE_FIELDS = ("wiggum_scores", "wiggum_dims", "wiggum_eval_log", "wiggum_issues", "wiggum_composites")
+SCORE_FIELDS = ROUND_FIELDS
+# A line without any wiggum_ field is a run if it has one of the first and one of the second.
+RUN_NAMES, RUN_ENDS = ("task", "run_id"), ("final", "outcome", "producer_model", "evaluator_model")
 KNOWN = frozenset(
     {
-        *SCORE_FIELDS, "wiggum_rounds", "wiggum_r1", "wiggum_metrics",
+        *SCORE_FIELDS, *WEIGHT_FIELDS, "wiggum_rounds", "wiggum_r1", "wiggum_metrics",
         "wiggum_contract_violations", "wiggum_key_changes", "wiggum_judges", "wiggum_spread",
         "final_score", "final", "task", "task_type", "title",
         "run", "run_id", "id", "timestamp", "created_at", "started_at", "finished_at", "producer",
@@ -35,9 +47,12 @@ class _Unreadable(ValueError):
     """A line is not a run. The message says why."""
 
 
-def jsonl_runs(file: SourceFile, notes: list[Note]) -> Iterator[FoundRun]:
-    """Each line as a run. Unknown fields are reported once per file."""
+def jsonl_runs(
+    file: SourceFile, notes: list[Note], weights: Mapping[str, Decimal] | None = None
+) -> Iterator[FoundRun]:
+    """Each line as a run. Unknown fields and unscored runs are reported once per file."""
     unknown: dict[str, list[int]] = defaultdict(list)
+    unscored: list[int] = []
     for number, line in _lines(file.data):
         if not line.strip():
             continue
@@ -49,11 +64,14 @@ def jsonl_runs(file: SourceFile, notes: list[Note]) -> Iterator[FoundRun]:
             for field_name in record.keys() - KNOWN:
                 unknown[field_name].append(number)
             found.key = key_of("jsonl", record)
-            _fill(found, record, number, line_notes)
+            if not _fill(found, record, number, line_notes, weights):
+                unscored.append(number)
         except _Unreadable as error:
             line_notes.add(number, line[:400].decode("utf-8", "replace"), str(error))
-        found.notes = line_notes.found
+        found.notes = grouped(line_notes.found)
         yield found
+    if unscored:
+        notes.append(Note(file.name, unscored[0], "", _unscored_words(unscored)))
     notes += [_unknown_note(file.name, name, lines) for name, lines in sorted(unknown.items())]
 
 
@@ -82,8 +100,9 @@ def _record(line: bytes) -> dict[str, Any]:
         raise _Unreadable("The line is nested too deeply.")
     if not isinstance(record, dict):
         raise _Unreadable("A line must be a JSON object.")
-    if "wiggum_scores" not in record and "wiggum_eval_log" not in record:
-        raise _Unreadable("Not a run of a Wiggum loop: both wiggum_scores and wiggum_eval_log are missing.")
+    named = any(record.get(name) for name in RUN_NAMES) and any(name in record for name in RUN_ENDS)
+    if not named and not any(name.startswith("wiggum_") for name in record):
+        raise _Unreadable("Not a run of a Wiggum loop: no wiggum_ field, and no task with its outcome.")
     return record
 
 
@@ -91,19 +110,33 @@ def _refused(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
-def _fill(found: FoundRun, record: Mapping[str, Any], line: int, notes: Notes) -> None:
+def _fill(
+    found: FoundRun,
+    record: Mapping[str, Any],
+    line: int,
+    notes: Notes,
+    weights: Mapping[str, Decimal] | None,
+) -> bool:
+    """Adds the document. Returns whether the line has a round with scores."""
     rounds = rounds_of(record, line, notes)
     found.title = str(record.get("title") or record.get("task") or record.get("run_id") or found.name)[:160]
-    if not rounds:
-        raise _Unreadable("No round has scores.")
-    foreign = foreign_run(record, rounds, line, notes)
+    if not rounds and any(record.get(name) for name in SCORE_FIELDS):
+        raise _Unreadable("No round has scores that can be read.")
+    foreign = foreign_run(record, rounds, line, notes, weights)
     found.title = foreign.title
     found.document = document_of(foreign)
     found.stated = foreign.stated
+    if "weights" in foreign.stated:
+        # With other weights the same line is another run.
+        found.key = key_of("jsonl", [record, foreign.stated["weights"]])
+    return bool(rounds)
+
+
+def _unscored_words(lines: list[int]) -> str:
+    one = len(lines) == 1
+    return f"No scored round on line{'' if one else 's'} {listed(lines)}; imported as unscored."
 
 
 def _unknown_note(file: str, name: str, lines: list[int]) -> Note:
-    named = ", ".join(str(number) for number in lines[:MOST_NAMED])
-    more = f" and {len(lines) - MOST_NAMED:,} more" if len(lines) > MOST_NAMED else ""
-    places = f"line {named}" if len(lines) == 1 else f"lines {named}{more}"
+    places = f"line {lines[0]}" if len(lines) == 1 else f"lines {listed(lines)}"
     return Note(file, lines[0], quoted(name), f"Unknown field on {places}; not imported.")

@@ -1,19 +1,11 @@
 """Sorts the files of a Simmer folder by name."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from refinement.interchange.imports.found import Note, Notes, SourceFile, quoted, text_of
+from refinement.interchange.imports.found import Note, Notes, SourceFile, listed, quoted, text_of
+from refinement.interchange.simmer.names import READ_FILES, TRAJECTORY, Kind, Place, place_of
 from refinement.interchange.simmer.table import MOST_ITERATION
-
-ITERATION_FILE = re.compile(
-    r"iteration-(\d{1,6})-(candidate|judgment|judgement)\.(?:md|txt)\Z", re.IGNORECASE | re.ASCII
-)
-HEADING = re.compile(r"#{1,6}\s+(.*\S)")
-UNTITLED = "Simmer run"
-TRAJECTORY, RESULT = "trajectory.md", "result.md"
-READ_FILES = f"{TRAJECTORY}, iteration-N-candidate.md, iteration-N-judgment.md and {RESULT}"
 
 
 @dataclass(slots=True)
@@ -25,8 +17,13 @@ class Folder:
     texts: dict[str, str] = field(default_factory=dict)  # by file name
     candidates: dict[int, str] = field(default_factory=dict)
     judgments: dict[int, tuple[str, str]] = field(default_factory=dict)  # file name and text
+    evaluations: dict[int, str] = field(default_factory=dict)
+    asis: dict[int, str] = field(default_factory=dict)
+    briefs: list[tuple[str, str]] = field(default_factory=list)  # file name and text
     trajectory: str = ""
+    trajectory_name: str = TRAJECTORY
     result: str | None = None
+    result_name: str = ""
 
     def path(self, base: str) -> str:
         """The path of a file in the folder, for notes."""
@@ -36,52 +33,65 @@ class Folder:
         self.notes.append(Note(self.path(base), line, quoted(text), why))
 
 
-def is_simmer_name(name: str) -> bool:
-    """Whether a file with this name belongs to a Simmer folder."""
-    base = name.rsplit("/", 1)[-1]
-    return base.lower() in (TRAJECTORY, RESULT) or bool(ITERATION_FILE.match(base))
-
-
 def sorted_files(folder_name: str, files: Sequence[SourceFile]) -> Folder:
     folder = Folder(folder_name)
-    for file in files:
-        base = file.name.rsplit("/", 1)[-1]
+    ignored: list[str] = []
+    for file in sorted(files, key=lambda file: file.name):
+        base = file.name[len(folder_name) :].lstrip("/") if folder_name else file.name
+        place = place_of(file.name)
+        if place.kind is Kind.OTHER or place.folder != folder_name:
+            ignored.append(base)
+            continue
         notes = Notes(file.name)
-        match = ITERATION_FILE.match(base)
-        known = match or base.lower() in (TRAJECTORY, RESULT)
-        text = text_of(file, notes) if known else None
-        if not known:
-            notes.add(0, "", f"This file is ignored. Supported files are {READ_FILES}.")
-        elif text is not None:
+        text = text_of(file, notes)
+        if text is not None:
             folder.texts[base] = text
-            _sort(folder, base, match, text, notes)
+            _sort(folder, base, place, text, notes)
         folder.notes += notes.found
+    _note_ignored(folder, ignored)
     return folder
 
 
-def _sort(folder: Folder, base: str, match: re.Match[str] | None, text: str, notes: Notes) -> None:
-    if match is None:
-        if base.lower() == TRAJECTORY:
-            folder.trajectory = text
-        else:
-            folder.result = text
-        return
-    number = int(match[1])
+def _note_ignored(folder: Folder, ignored: list[str]) -> None:
+    if len(ignored) == 1:
+        folder.note(ignored[0], f"This file is ignored. Supported files are {READ_FILES}.")
+    elif ignored:
+        why = f"{len(ignored)} files are ignored. Supported files are {READ_FILES}."
+        folder.notes.append(Note(folder.name or "the files", 0, quoted(listed(ignored)), why))
+
+
+def _sort(folder: Folder, base: str, place: Place, text: str, notes: Notes) -> None:
+    if place.number is not None:
+        _sort_iteration(folder, base, place, text, notes)
+    elif place.kind is Kind.TRAJECTORY:
+        folder.trajectory, folder.trajectory_name = text, base
+    elif place.kind is Kind.BRIEF:
+        folder.briefs.append((base, text))
+    elif folder.result is None:
+        folder.result, folder.result_name = text, base
+    else:
+        notes.add(0, "", f"{folder.result_name} is the result; this file is ignored.")
+
+
+def _sort_iteration(folder: Folder, base: str, place: Place, text: str, notes: Notes) -> None:
+    number = place.number or 0
+    held = _held(folder, place.kind)
     if number > MOST_ITERATION:
         notes.add(0, "", f"Iteration numbers must be from 0 to {MOST_ITERATION}; this file is ignored.")
     elif not text.strip():
         notes.add(0, "", "The file is empty.")
-    elif match[2].lower() == "candidate":
-        folder.candidates[number] = text
-    else:
+    elif number in held:
+        notes.add(0, "", f"Iteration {number} has another {place.kind}; this file is ignored.")
+    elif place.kind is Kind.JUDGMENT:
         folder.judgments[number] = (base, text)
+    else:
+        held[number] = text
 
 
-def title_of(folder: Folder) -> str:
-    """The text after the dash in the trajectory's heading, or the folder's name."""
-    heading = next(
-        (match[1] for line in folder.trajectory.split("\n") if (match := HEADING.match(line.strip()))), ""
-    )
-    after = re.split(r"\s[—–-]\s", heading, maxsplit=1)
-    name = folder.name.rstrip("/").rsplit("/", 1)[-1]
-    return (after[1] if len(after) > 1 else name or heading).strip()[:160] or UNTITLED
+def _held(folder: Folder, kind: Kind) -> dict[int, str]:
+    return {
+        Kind.CANDIDATE: folder.candidates,
+        Kind.EVALUATION: folder.evaluations,
+        Kind.ASI: folder.asis,
+        Kind.JUDGMENT: {number: text for number, (_, text) in folder.judgments.items()},
+    }[kind]

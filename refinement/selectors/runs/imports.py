@@ -20,6 +20,7 @@ class StatedRow:
     label: str
     number: int | None  # the round it refers to
     cells: tuple[str, ...]
+    others: tuple[str, ...]
     composite: str
     computed: str
     change: str
@@ -38,6 +39,8 @@ class ImportFacts:
     rows: tuple[StatedRow, ...]
     best: tuple[Mapping[str, Any], ...]
     facts: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]  # the table's columns that are no criterion
+    details: tuple[Mapping[str, Any], ...]  # texts about a round, such as an evaluator's output
     remarks: str
     notes: tuple[Mapping[str, Any], ...]
     more_notes: int
@@ -45,7 +48,7 @@ class ImportFacts:
     @property
     def has_file(self) -> bool:
         """Whether there is file content to show."""
-        return bool(self.rows or self.best or self.facts or self.remarks)
+        return bool(self.rows or self.best or self.facts or self.details or self.remarks)
 
 
 def import_of(run: Run, rubric: Rubric, composites: Mapping[int, Decimal | None]) -> ImportFacts | None:
@@ -64,6 +67,8 @@ def import_of(run: Run, rubric: Rubric, composites: Mapping[int, Decimal | None]
         rows=tuple(_row(row, rubric, composites) for row in stated.get("rows", ())[:MOST_ROWS]),
         best=tuple(stated.get("best", ())),
         facts=tuple((str(name), str(value)) for name, value in stated.get("facts", ())),
+        columns=tuple(str(name) for name in stated.get("columns", ())),
+        details=tuple(stated.get("details", ())[:MOST_ROWS]),
         remarks=str(stated.get("remarks", "")),
         notes=tuple(notes[:MOST_NOTES]),
         more_notes=max(0, len(notes) - MOST_NOTES) + stated.get("more_notes", 0),
@@ -77,6 +82,7 @@ def _row(row: Mapping[str, Any], rubric: Rubric, composites: Mapping[int, Decima
         label=str(row.get("label", "")),
         number=number if number in composites else None,
         cells=tuple(str(cell) for cell in row.get("scores", ())),
+        others=tuple(str(cell) for cell in row.get("others", ())),
         composite=str(row.get("composite", "")),
         computed="" if composite is None else shown(composite, rubric.policy),
         change=str(row.get("change", "")),

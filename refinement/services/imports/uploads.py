@@ -13,8 +13,9 @@ report as JSON.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -89,11 +90,14 @@ def import_paths(
     project: Project,
     user: User | None = None,
     dry_run: bool = False,
+    weights: Mapping[str, Decimal] | None = None,
     on_entry: EntryCallback | None = None,
 ) -> ImportReport:
     """Import the runs in these files and folders. A folder may be a Simmer folder or contain several."""
     files = [file for path in paths for file in files_at(Path(path))]
-    return import_files(files, project=project, user=user, dry_run=dry_run, on_entry=on_entry)
+    return import_files(
+        files, project=project, user=user, dry_run=dry_run, weights=weights, on_entry=on_entry
+    )
 
 
 def import_files(
@@ -103,14 +107,18 @@ def import_files(
     user: User | None = None,
     dry_run: bool = False,
     most_runs: int | None = None,
+    weights: Mapping[str, Decimal] | None = None,
     on_entry: EntryCallback | None = None,
 ) -> ImportReport:
-    """Import the runs in these files. Raises BadUpload, also for more than `most_runs` runs."""
+    """Import the runs in these files. Raises BadUpload, also for more than `most_runs` runs.
+
+    `weights` are those of the dimensions of runs.jsonl lines that do not have any.
+    """
     read = opened(files)
     if most_runs is not None:
         refuse_many(read, most_runs)
     report = ImportReport(dry_run)
-    for found in runs_in(read, report.notes):
+    for found in runs_in(read, report.notes, weights):
         entry = import_one(found, project=project, user=user, dry_run=dry_run)
         report.entries.append(entry)
         if on_entry is not None:

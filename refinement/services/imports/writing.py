@@ -142,7 +142,12 @@ def import_record(run: Run, found: FoundRun, part: RunPart, user: User | None) -
     stated = plain({**(earlier.get("stated") or {}), **found.stated, "notes": notes[:MOST_NOTES]})
     if len(notes) > MOST_NOTES:
         stated["more_notes"] = len(notes) - MOST_NOTES
-    origin: dict[str, Any] = {"rubric": part.rubric.model_dump(), "rerun_of": part.rerun_of, "id": part.id}
+    origin: dict[str, Any] = {
+        "rubric": part.rubric.model_dump(),
+        "rerun_of": part.rerun_of,
+        "id": part.id,
+        "experiment": part.experiment,
+    }
     RunImport.objects.create(
         run=run, project=run.project, key=found.key, name=storable(found.name)[:400], by=user,
         by_name=actor_name(user)[:120], launched_by=part.created_by, launched_at=part.created_at,

@@ -52,7 +52,7 @@ def test_an_upload_is_reported_first_and_imported_on_confirmation(as_editor, pro
     report = as_editor.get(answer["Location"])
     page = report.content.decode()
     for told in (
-        "<b>1 new</b>", "“~7” is an estimate; read as 7.", "6.5 is imported as it is",
+        "<b>1 new</b>", "Clarity ~7", "An estimate; the number is read as it is.", "Reply 6.5",
         "Iteration 0 has no text",
         "Line 9 names iteration 0 as best; by the scores it is iteration 1 (6.8).",
     ):  # fmt: skip

@@ -23,7 +23,10 @@ EXPECTED = {
     "sdk-shakespeare-v1": (
         [0, 1, 2, 3],
         ["7.33", "6.83", "7.17", "7.17"],
-        ["Line 10 names iteration 2 as best; by the scores it is iteration 0 (7.3)."],
+        [
+            "The text of result.md is that of iteration 0; "
+            "by the primary criterion dramatic_tension the best is iteration 2."
+        ],
     ),
     "simmer-adaptive-v2-test": (
         [0, 1, 2, 3, 4, 5],

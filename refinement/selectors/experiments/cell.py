@@ -80,6 +80,7 @@ class CellFacts:
     own: float | None
     base: float | None
     noise: float
+    noise_known: bool
     agreement: str
     previous: Key | None
     following: Key | None
@@ -96,7 +97,7 @@ class CellFacts:
     def tone(self) -> str:
         """better, worse or same, beyond noise."""
         gap = self.gap
-        if gap is None or abs(gap) <= self.noise:
+        if gap is None or not self.noise_known or abs(gap) <= self.noise:
             return "same"
         return "better" if gap > 0 else "worse"
 
@@ -143,6 +144,7 @@ def cell_facts(
         own=mean(own),
         base=mean(base),
         noise=compared.noise,
+        noise_known=compared.is_measured,
         agreement=agreement(own, base),
         previous=worst[rank - 2] if rank > 1 else None,
         following=worst[rank] if rank < len(worst) else None,

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from refinement.selectors.experiments.words import digits_for, leaning, signed
+
 MOST_NAMED = 4
 CARRIED = 0.8  # share of a difference that makes a task type its source
 UNLABELLED = "unlabelled"
@@ -19,6 +21,7 @@ def headline(configurations: Sequence[dict[str, Any]], task_types: Sequence[dict
     compared = [entry for entry in configurations if entry["against_baseline"] is not None]
     sentences = [
         *shown(compared, baseline, task_types),
+        *open_cases(compared, baseline),
         *not_shown(compared),
         *of_types(compared, task_types),
     ]
@@ -70,7 +73,7 @@ def difference_sentence(entry: dict[str, Any], baseline: dict[str, Any], carrier
     against = entry["against_baseline"]
     sign = 1 if against["verdict"] == "better" else -1
     low, high = sorted((sign * against["low"], sign * against["high"]))
-    digits = digits_for(low)
+    digits = digits_for(low, high)
     return (
         f"{entry['name']} is {against['verdict']} than {baseline['name']} by "
         f"{sign * against['difference']:.{digits}f} ({low:.{digits}f} to {high:.{digits}f}) "
@@ -78,14 +81,31 @@ def difference_sentence(entry: dict[str, Any], baseline: dict[str, Any], carrier
     )
 
 
-def digits_for(low: float) -> int:
-    """One digit, or more if the interval would seem to include zero."""
-    return next((digits for digits in (1, 2, 3) if round(low, digits) > 0), 3)
+def open_cases(compared: Sequence[dict[str, Any]], baseline: dict[str, Any]) -> list[str]:
+    """A sentence for each configuration that may well differ, though none was shown; the worst first."""
+    found = [entry for entry in compared if leaning(entry["against_baseline"])]
+    found.sort(key=lambda entry: entry["against_baseline"]["difference"])
+    return [open_sentence(entry, baseline) for entry in found]
+
+
+def open_sentence(entry: dict[str, Any], baseline: dict[str, Any]) -> str:
+    against = entry["against_baseline"]
+    ends = [end for end in (against["low"], against["high"]) if end is not None]
+    digits = digits_for(*ends)
+    interval = f" ({' to '.join(signed(end, digits) for end in ends)})" if len(ends) == 2 else ""
+    return (
+        f"{entry['name']} may be {leaning(against)} than {baseline['name']}: "
+        f"{signed(against['difference'], digits)}{interval}."
+    )
 
 
 def not_shown(compared: Sequence[dict[str, Any]]) -> list[str]:
     sentences = []
-    same = [entry["name"] for entry in compared if entry["against_baseline"]["verdict"] == "no_difference"]
+    same = [
+        entry["name"]
+        for entry in compared
+        if entry["against_baseline"]["verdict"] == "no_difference" and not leaning(entry["against_baseline"])
+    ]
     few = [entry["name"] for entry in compared if entry["against_baseline"]["verdict"] == "not_enough"]
     if same:
         sentences.append(f"For {listed(same)} no difference was shown.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from refinement.engine.metrics import suite_composite
@@ -10,7 +11,7 @@ from refinement.selectors.experiments.words import signed
 
 PAGE_SIZE = 30
 MOST_TILES = 4  # of one cell; more repeats are shown as a range
-NOISE = 0.5  # without enough repeats to measure it
+NOISE = 0.5  # for the list of regressions, without enough repeats to measure it
 SPREAD = 0.9  # the same for repeats of one cell
 STEPS = (2.0, 3.5)  # times the noise, from which the colour is stronger
 APART = 1.96 * 2**0.5  # times the deviation of a run, which two runs differ by at most by noise
@@ -83,6 +84,7 @@ class Heatmap:
     differing: int
     pages: int
     task_types: tuple[str, ...]
+    noise_known: bool
 
     @property
     def first(self) -> int:
@@ -110,11 +112,12 @@ class Compared:
     by_task: dict[str, list[float]] = field(default_factory=dict)
     noise: float = NOISE  # a difference of two cells that chance explains
     spread: float = SPREAD  # a difference of two repeats that chance explains
+    is_measured: bool = True  # without it, no cell is called better or worse
 
     @classmethod
     def of(cls, report: Mapping[str, Any] | None) -> "Compared":
         measured = (report or {}).get("noise")
-        found = cls()
+        found = cls(is_measured=bool(measured))
         if measured:
             found.noise = max(measured["smallest_difference"], 0.05)
             found.spread = max(measured["deviation"] * APART, 0.05)
@@ -125,7 +128,7 @@ class Compared:
         return found
 
     def differs(self, task: str) -> bool:
-        return any(abs(gap) > self.noise for gap in self.by_task.get(task, ()))
+        return self.is_measured and any(abs(gap) > self.noise for gap in self.by_task.get(task, ()))
 
 
 def heatmap_of(
@@ -140,7 +143,7 @@ def heatmap_of(
     compared = Compared.of(report)
     matching = [task for task in tasks if options.task_type in ("", task.task_type)]
     differing = sum(compared.differs(task.key) for task in matching)
-    if options.differs:
+    if options.differs and compared.is_measured:
         matching = [task for task in matching if compared.differs(task.key)]
     ordered = in_order(matching, compared, options.order)
     pages = max(1, -(-len(ordered) // PAGE_SIZE))
@@ -157,6 +160,7 @@ def heatmap_of(
         differing=differing,
         pages=pages,
         task_types=tuple(sorted({task.task_type for task in tasks if task.task_type})),
+        noise_known=compared.is_measured,
     )
 
 
@@ -175,6 +179,8 @@ def in_order(tasks: Sequence[SuiteTask], compared: Compared, order: str) -> list
 
 
 def head_of(configuration: Configuration, compared: Compared) -> Head:
+    if not compared.is_measured:
+        return Head(configuration, 0, 0, 0)
     gaps = [gap for (_, number), gap in compared.cells.items() if number == configuration.pk]
     better = sum(gap > compared.noise for gap in gaps)
     worse = sum(gap < -compared.noise for gap in gaps)
@@ -225,7 +231,7 @@ def tiles_of(repeats: Sequence[Repeat], base: float | None, compared: Compared) 
     """One tile for repeats that agree within noise, otherwise one each."""
     if not repeats:
         return (Tile("·", "missing"),)
-    noise = compared.noise
+    noise = compared.noise if compared.is_measured else inf
     values = [repeat.value for repeat in repeats if repeat.value is not None]
     mean = mean_of(repeats)
     if len(values) == len(repeats) and mean is not None:

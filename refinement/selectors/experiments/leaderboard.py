@@ -1,5 +1,6 @@
 """The leaderboard of an experiment: the report's figures as rows on shared axes."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from refinement.selectors.experiments.words import (
     VERDICTS,
     configuration_words,
     count_text,
+    digits_for,
+    leaning,
     money_text,
     percent_change,
     share_text,
@@ -27,6 +30,7 @@ class Verdict:
     words: str
     drawn: Drawn | None
     tasks: int
+    leaning: str = ""  # better or worse, if a difference is likely but was not shown
 
     @property
     def sign(self) -> str:
@@ -34,7 +38,7 @@ class Verdict:
 
     @property
     def name(self) -> str:
-        return VERDICTS[self.kind][1]
+        return f"may be {self.leaning}" if self.leaning else VERDICTS[self.kind][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ class Row:
     figures: tuple[Figure, ...]
     worse_on: tuple[str, ...]  # task types on which it is worse, though not overall
     better_on: tuple[str, ...]
+    runs: int
+    scored: int
     missing: int
     unscored: int
     errors: int
@@ -66,7 +72,7 @@ class Row:
 
     @property
     def gaps(self) -> str:
-        """Runs that its means leave out."""
+        """How many runs its means are over, and which ones they leave out; empty if none is."""
         parts = (
             (self.errors, "error"),
             (self.unscored, "unscored"),
@@ -77,12 +83,32 @@ class Row:
             for count, word in parts
             if count
         ]
-        return ", ".join(said)
+        return f"{self.scored:,} of {self.runs:,} runs: {', '.join(said)}" if said else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the figures are over."""
+
+    scored: int
+    runs: int
+    common: int  # tasks that all configurations have a score for
+    tasks: int
+
+    @property
+    def is_whole(self) -> bool:
+        return self.scored == self.runs
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether the means of the configurations are over different tasks."""
+        return self.common < self.tasks
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
     rows: tuple[Row, ...]
+    coverage: Coverage
     axis: SharedAxis | None
     baseline_x: str  # empty if the baseline has no composite
     differences: SharedAxis
@@ -138,7 +164,18 @@ def leaderboard_of(
     )
     columns = tuple(figure.label for figure in rows[0].figures) if rows else ()
     at = axis.at(base["composite"]["value"]) if axis and base and base.get("composite") else ""
-    return Leaderboard(rows, axis, at, differences, columns)
+    return Leaderboard(rows, coverage_of(report, entries), axis, at, differences, columns)
+
+
+def coverage_of(report: Figures, entries: Sequence[Figures]) -> Coverage:
+    """Counted in the report, so that it fits the figures while newer runs end."""
+    scored_by: Counter[str] = Counter(cell["task"] for cell in report.get("cells", ()) if cell.get("scored"))
+    return Coverage(
+        scored=sum(entry.get("scored", 0) for entry in entries),
+        runs=sum(entry.get("runs", 0) for entry in entries),
+        common=sum(count >= len(entries) for count in scored_by.values()),
+        tasks=report.get("tasks", 0),
+    )
 
 
 def axis_of(comparisons: Sequence[Figures | None]) -> SharedAxis:
@@ -178,6 +215,8 @@ def row_of(
         figures=tuple(figures_of(entry, None if entry is base else base, has_cost=has_cost)),
         worse_on=tuple(types.get((entry["id"], "worse"), ())) if overall != "worse" else (),
         better_on=tuple(types.get((entry["id"], "better"), ())) if overall != "better" else (),
+        runs=entry.get("runs", 0),
+        scored=entry.get("scored", 0),
         missing=entry.get("missing", 0),
         unscored=entry.get("unscored", 0),
         errors=entry.get("errors", 0),
@@ -203,8 +242,10 @@ def verdict_of(against: Figures | None, axis: SharedAxis) -> Verdict | None:
         return None
     ends = ends_of(against, "difference")
     drawn = axis.drawn(*ends) if len(ends) == 3 else None
-    words = f"{signed(ends[0])} ({signed(ends[1])} to {signed(ends[2])})" if drawn else ""
-    return Verdict(against["verdict"], words, drawn, against.get("tasks", 0))
+    digits = digits_for(*ends[1:])
+    said = [signed(end, digits) for end in ends]
+    words = f"{said[0]} ({said[1]} to {said[2]})" if drawn else ""
+    return Verdict(against["verdict"], words, drawn, against.get("tasks", 0), leaning(against))
 
 
 def figures_of(entry: Figures, base: Figures | None, *, has_cost: bool) -> Iterator[Figure]:

@@ -12,6 +12,7 @@ from refinement.models import (
     ReportKind,
     SuiteTask,
 )
+from refinement.selectors.experiments.headline import listed
 from refinement.selectors.experiments.heatmap import Heatmap, HeatOptions, heatmap_of, tasks_of
 from refinement.selectors.experiments.leaderboard import Leaderboard, TypeTable, leaderboard_of, types_of
 from refinement.selectors.experiments.progress import LiveProgress, live_progress_of, tokens_used
@@ -53,6 +54,20 @@ class ExperimentFacts:
     @property
     def headline(self) -> str:
         return str((self.figures or {}).get("headline", "")) if self.board else ""
+
+    @property
+    def is_provisional(self) -> bool:
+        """Whether runs are still to come, so that verdicts may change."""
+        return not self.experiment.is_finished
+
+    @property
+    def judged_by(self) -> str:
+        """Whose opinion the scores are. An experiment doesn't measure how far its judge is from people."""
+        judges = list(dict.fromkeys(each.judge_model for each in self.configurations if each.judge_model))
+        if not judges:
+            return ""
+        named = f"judge {judges[0]}'s opinion" if len(judges) == 1 else f"the opinions of {listed(judges)}"
+        return f"Scores are {named}; not compared with people in this experiment."
 
     @property
     def winner(self) -> Configuration | None:

@@ -32,12 +32,31 @@ SETTINGS: Mapping[str, str] = {
 }
 TEXTS = ("output_contract", "background", "search_space")
 LONGEST_VALUE = 24
+NEAR = 0.05  # an end of an interval this close to 0 is rounded to it
+LARGE = 0.5  # a difference that matters if it is real
 THOUSAND = 1_000
 
 
 def signed(value: float, decimals: int = 1) -> str:
     """A difference with its sign, such as `+0.6`."""
     return number_text(value, decimals, signed=True)
+
+
+def digits_for(*ends: float) -> int:
+    """One digit, or more if an end of the interval would be rounded to 0 without being 0."""
+    known = [abs(end) for end in ends if end]
+    return next((digits for digits in (1, 2, 3) if all(round(end, digits) for end in known)), 3)
+
+
+def leaning(against: Mapping[str, Any]) -> str:
+    """`better` or `worse` if no difference was shown, but one is likely: it is large, or nearly shown."""
+    gap, low, high = against["difference"], against["low"], against["high"]
+    if against["verdict"] != "no_difference" or gap is None or abs(gap) <= NEAR:
+        return ""
+    near = high if gap < 0 else low
+    if abs(gap) < LARGE and (near is None or abs(near) > NEAR):
+        return ""
+    return "better" if gap > 0 else "worse"
 
 
 def percent_change(value: float, base: float) -> str:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from refinement.access.objects import experiment_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.rubrics.values import Refused, whole_of
-from refinement.models import Configuration, Experiment
+from refinement.models import CellState, Configuration, Experiment
 from refinement.services.experiments.control import (
     baseline_choose,
     experiment_cancel,
@@ -95,9 +95,10 @@ def experiment_baseline(request: ProjectRequest, experiment: int) -> HttpRespons
         messages.error(request, "Choose a configuration of this experiment.")
         return answered(request, found.pk)
     baseline_choose(chosen, request.user)
-    messages.success(
-        request, f"{chosen.letter} {chosen.name} is the baseline now. The figures are being updated."
-    )
+    said = f"{chosen.letter} {chosen.name} is the baseline now. The figures are being updated."
+    if found.runs.filter(state=CellState.DONE).exists():
+        said += " This is another comparison, chosen after results were known."
+    messages.success(request, said)
     return answered(request, found.pk)
 
 

@@ -39,6 +39,14 @@ def test_a_cell_is_split_only_where_repeats_differ_by_more_than_noise(repeats, b
     assert [(tile.text, tile.css, tile.sign) for tile in tiles] == expected
 
 
+def test_without_measured_noise_no_cell_is_better_or_worse():
+    compared = Compared.of({"noise": None, "cells": [{"task": "a", "configuration": 2, "difference": -3.0}]})
+    assert not compared.is_measured
+    assert not compared.differs("a")
+    for repeats in (done(4.0), done(1.0, 9.0), done(5.0, 6.0, 7.0, 8.0, 9.0)):
+        assert {(tile.css, tile.sign) for tile in tiles_of(repeats, 7.0, compared)} == {("same", "")}
+
+
 def test_regressions_are_those_beyond_noise_the_worst_first():
     report = {
         "noise": {"smallest_difference": 0.6, "deviation": 0.3},

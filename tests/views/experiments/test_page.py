@@ -97,7 +97,47 @@ def test_gaps_have_a_look_and_words_of_their_own(as_viewer, project):
     assert 'class="square is-waiting"' in html
     assert "5 of 6 runs done" in html
     board = as_viewer.get(page_of(computed(experiment))).content.decode().split('id="leaderboard"')[1]
-    assert "1 error, 1 unscored, 1 waiting" in board.split("</table>")[0]
+    assert "0 of 3 runs: 1 error, 1 unscored, 1 waiting" in board.split("</table>")[0]
+
+
+def test_while_it_runs_figures_say_over_what_and_that_verdicts_may_change(as_viewer, project):
+    suite = a_suite_of(project, 6)
+    experiment = an_experiment(suite, {"A": [5.0] * 6, "B": [9.0] * 6}, finished=False)
+    last = ExperimentRun.objects.filter(experiment=experiment, configuration__name="B").last()
+    ExperimentRun.objects.filter(pk=last.pk).update(state="waiting", r1=None)
+    html = as_viewer.get(page_of(computed(experiment))).content.decode()
+    assert "Provisional until all runs have ended." in html
+    assert 'class="card is-provisional" id="leaderboard"' in html
+    assert "11 of 12 runs so far" in html
+    assert "5 of 6 tasks have a score under all configurations" in html
+    assert "stays fair" not in html
+    assert "5 of 6 runs: 1 waiting" in html
+
+
+def test_a_finished_board_has_no_provisional_words_and_names_the_judge(as_viewer, project):
+    html = as_viewer.get(page_of(better(project))).content.decode()
+    assert "rovisional" not in html
+    assert "over 12 tasks × 2 repeats" in html
+    assert "Scores are judge judge:8b&#x27;s opinion; not compared with people" in html
+
+
+def test_without_repeats_cells_are_neutral(as_viewer, project):
+    suite = a_suite_of(project, 6)
+    experiment = computed(an_experiment(suite, {"A": [5.0] * 6, "B": [9.0] * 6}))
+    table = as_viewer.get(page_of(experiment)).content.decode().split('id="heatmap"')[1]
+    assert "noise unknown: repeats needed" in table
+    assert "tile-better" not in table
+    assert "within noise" not in table
+    cell = reverse("experiment_cell", args=[project.slug, experiment.pk, 1])
+    assert "Noise unknown" in as_viewer.get(cell).content.decode()
+
+
+def test_another_baseline_after_results_is_another_comparison(as_editor, project):
+    experiment = better(project)
+    address = reverse("experiment_baseline", args=[project.slug, experiment.pk])
+    chosen = experiment.configurations.get(name="B").pk
+    html = as_editor.post(address, {"configuration": chosen}, follow=True).content.decode()
+    assert "This is another comparison, chosen after results were known." in html
 
 
 def test_an_experiment_without_budget_left_resumes_with_a_larger_one(as_editor, project):

@@ -1,0 +1,40 @@
+"""The sentence above an experiment's figures, for comparisons in which no difference was shown."""
+
+import pytest
+
+from refinement.selectors.experiments.headline import headline
+
+
+def entry(name, against=None):
+    return {"id": name, "name": name, "baseline": against is None, "scored": 9, "against_baseline": against}
+
+
+def against(difference, low, high, verdict="no_difference"):
+    return {"difference": difference, "low": low, "high": high, "verdict": verdict, "tasks": 20}
+
+
+@pytest.mark.parametrize(
+    ("comparison", "sentence"),
+    [
+        (against(-1.0, -2.006, 0.042), "B may be worse than A: −1.00 (−2.01 to +0.04)."),
+        (against(0.3, -0.03, 0.63), "B may be better than A: +0.30 (−0.03 to +0.63)."),
+        (against(-0.6, -1.9, 0.7), "B may be worse than A: −0.6 (−1.9 to +0.7)."),
+        (against(-0.6, None, None), "B may be worse than A: −0.6."),
+        (against(0.2, -0.2, 0.7), "For B no difference was shown."),
+        (against(0.01, -0.04, 0.04), "For B no difference was shown."),
+        (against(0.0, 0.0, 0.0), "For B no difference was shown."),
+        (against(0.4, 0.02, 0.8, "better"), "B is better than A by 0.40 (0.02 to 0.80) over 20 tasks."),
+    ],
+)
+def test_a_likely_difference_is_not_hidden_among_those_without_one(comparison, sentence):
+    assert headline([entry("A"), entry("B", comparison)], []) == sentence
+
+
+def test_open_cases_come_before_flat_ones_the_worst_first():
+    entries = [
+        entry("A"), entry("Flat", against(0.1, -0.3, 0.5)), entry("Up", against(0.7, -0.3, 1.7)),
+        entry("Down", against(-1.0, -2.0, 0.04)),
+    ]  # fmt: skip
+    said = headline(entries, []).split(". ")
+    assert [sentence.split()[0] for sentence in said] == ["Down", "Up", "For"]
+    assert said[-1] == "For Flat no difference was shown."

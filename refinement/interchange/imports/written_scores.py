@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 NOTHING = frozenset({"", "-", "–", "—", "?", "n/a", "na", "none", "null", "tbd", "unscored"})
+MOST_CHARS = 60
 ESTIMATE = "An estimate; the number is read as it is."
 MARKED = "A score with a footnote mark; the mark is ignored."
 COMMA = "Read with a decimal comma."
@@ -29,7 +30,7 @@ class Written:
 def written_score(text: str, *, top: int = 10) -> Written | None:
     """The score in the cell; None if there is none."""
     plain = BOLD.sub(r"\2", unmarked(text))
-    match = WRITTEN.match(plain)
+    match = WRITTEN.match(plain) if len(plain) <= MOST_CHARS else None
     if match is None or (match["of"] and int(match["of"]) != top):
         return None
     notes = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from refinement.interchange.imports.found import Notes
 from refinement.interchange.imports.written_scores import is_nothing, unmarked, written_score
 
-MOST_CRITERIA = 40
+MOST_CRITERIA, HEAD_CHARS = 40, 400
 ITERATION_HEADS = frozenset(
     {
         "iter", "iteration", "round", "#", "it", "no", "step", "cycle", "pass", "gen", "generation",
@@ -95,7 +95,7 @@ def layout_of(head: list[str], body: Sequence[list[str]], line: int, notes: Note
 
 def column_of(cell: str) -> Column:
     """The criterion in a cell of the header: `Clarity`, `**Clarity** (P)`, `Clarity PRIMARY`, `Clarity*`."""
-    text = unmarked(cell)
+    text = unmarked(cell[:HEAD_CHARS])
     plain = _BARE_MARK.sub("", _WORD_MARKS.sub("", text)) if text.upper() != "PRIMARY" else text
     primary = plain != text
     plain = unmarked(plain.strip())

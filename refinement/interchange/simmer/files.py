@@ -1,5 +1,6 @@
 """Sorts the files of a Simmer folder by name."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -36,9 +37,14 @@ class Folder:
 def sorted_files(folder_name: str, files: Sequence[SourceFile]) -> Folder:
     folder = Folder(folder_name)
     ignored: list[str] = []
+    many = _folders_with_several(folder_name, files)
+    for place_folder, count in many.items():
+        folder.note(place_folder, f"A candidate of {count} files; only single files are imported.")
     for file in sorted(files, key=lambda file: file.name):
         base = file.name[len(folder_name) :].lstrip("/") if folder_name else file.name
         place = place_of(file.name)
+        if base.rpartition("/")[0] in many and place.kind is Kind.CANDIDATE:
+            continue
         if place.kind is Kind.OTHER or place.folder != folder_name:
             ignored.append(base)
             continue
@@ -50,6 +56,17 @@ def sorted_files(folder_name: str, files: Sequence[SourceFile]) -> Folder:
         folder.notes += notes.found
     _note_ignored(folder, ignored)
     return folder
+
+
+def _folders_with_several(folder_name: str, files: Sequence[SourceFile]) -> dict[str, int]:
+    """The folders of an iteration with more than one candidate file, and how many they have."""
+    counts: Counter[str] = Counter()
+    for file in files:
+        inner = file.name[len(folder_name) :].lstrip("/").rpartition("/")[0]
+        place = place_of(file.name)
+        if inner and place.kind is Kind.CANDIDATE and place.folder == folder_name:
+            counts[inner] += 1
+    return {inner: count for inner, count in sorted(counts.items()) if count > 1}
 
 
 def _note_ignored(folder: Folder, ignored: list[str]) -> None:

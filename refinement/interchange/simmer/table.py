@@ -11,6 +11,8 @@ from refinement.interchange.simmer.columns import Column, Layout, is_iteration_h
 
 MOST_ITERATION = 500
 MOST_ROWS = 1_000
+MOST_HEADS = 10  # tables without criteria that are passed over
+LABEL_CHARS = 80
 RULER = re.compile(r"[\s|:+-]*-[\s|:+-]*\Z")
 CELLS = re.compile(r"(?<!\\)\|")
 SEEDS = frozenset({"seed", "baseline", "initial", "start", "original", "seed (0)"})
@@ -61,13 +63,15 @@ class Table:
 def trajectory_table(text: str, notes: Notes) -> Table | None:
     """The first table with iterations and criteria, with all its parts; None if there is none."""
     lines = text.split("\n")
-    missed = Notes(notes.file)
+    missed, parsed = Notes(notes.file), list[list[str]]()
     for number in range(1, len(lines) + 1):
         head = header_at(lines, number)
         if not head or not is_iteration_head(head[0]):
             continue
-        rows = [cells for line in lines[number:] if len(cells := cells_of(line)) == len(head)]
-        body = [cells for cells in rows if label_of(cells[0])]
+        if len(missed.found) >= MOST_HEADS:
+            break
+        parsed = parsed or [cells_of(line) for line in lines]
+        body = [cells for cells in parsed[number:] if len(cells) == len(head) and label_of(cells[0])]
         seen = Notes(notes.file)
         layout = layout_of(head, body, number, seen)
         if layout is not None:
@@ -165,6 +169,8 @@ class Label:
 def label_of(cell: str) -> Label | None:
     """The iteration in the row's first cell: `3`, `Seed`, `Iter 3`, `3 (best)`, `5*`, `5+6`."""
     plain = unmarked(cell)
+    if len(plain) > LABEL_CHARS:
+        return None
     match = ITERATION.match("0" if plain.casefold().strip(" ()") in SEEDS else plain)
     if match is None or int(match["last"] or match["first"]) > MOST_ITERATION:
         return None

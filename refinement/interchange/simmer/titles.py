@@ -5,7 +5,7 @@ import re
 from refinement.interchange.imports.written_scores import unmarked
 from refinement.interchange.simmer.names import PLAIN_FOLDERS
 
-TITLE_CHARS = 160
+TITLE_CHARS, HEADING_CHARS = 160, 400
 UNTITLED = "Untitled run"
 HEADING = re.compile(r"(#{1,6})\s+(.*\S)")
 FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -59,9 +59,9 @@ def first_heading(text: str, level: int = 6) -> str:
         if FENCE.match(line):
             fenced = not fenced
             continue
-        match = HEADING.match(line.strip())
+        match = HEADING.match(line.strip()[:HEADING_CHARS])
         if match and not fenced and len(match[1]) <= level:
-            return unmarked(match[2].rstrip("# ").strip())
+            return unmarked(match[2][:HEADING_CHARS].rstrip("# ").strip())
     return ""
 
 

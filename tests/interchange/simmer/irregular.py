@@ -177,6 +177,21 @@ CODE = {
         best=1,
     ),
 }
+CODE["a candidate of several files"] = plain(
+    "# Simmer Trajectory — Mail",
+    "Mail",
+    files={
+        "trajectory.md": f"# Simmer Trajectory — Mail\n\n{TWO}{ROWS}",
+        "iteration-0-candidate/a.py": "a = 1\n",
+        "iteration-0-candidate/b.py": "b = 1\n",
+        "iteration-1-candidate.py": "c = 1\n",
+    },
+    rounds=TWO_ROUNDS | {0: Expected("4 6", "5.00", text="")},
+    notes=[
+        "iteration-0-candidate: A candidate of 2 files",
+        "Iteration 0 has no text; the table has the scores",
+    ],
+)
 CONFIG = """# Simmer Trajectory — Pipeline
 
 | Iteration | Coverage | Efficiency | Composite | Config | Words | Key Change |

@@ -1770,6 +1770,14 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('experiment__isnull', True)), fields=['project', '-id', 'archived_at', 'created_at', 'experiment', 'status', 'outcome'], name='run_own'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('experiment__isnull', True)), fields=['project', 'status', '-id', 'archived_at', 'created_at', 'experiment', 'outcome', 'rounds_judged'], name='run_own_by_status'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
             index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'outcome', '-id', 'archived_at', 'created_at'], name='run_by_outcome'),
         ),
         migrations.AddIndex(

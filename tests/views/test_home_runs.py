@@ -13,6 +13,7 @@ from refinement.selectors.projects import home
 from refinement.services.people.accounts import project_create
 from refinement.services.runs.prepared import example_open
 from refinement.views.projects.home import has_own_model, problems_of
+from tests.services.experiments.given import an_experiment
 from tests.views.runs.listed import a_version, runs_of
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +60,17 @@ def test_runs_are_where_they_belong(as_editor, editor, address, project, other_p
         assert words in page
     assert "Foreign" not in page
     assert ">Away<" not in page
+
+
+def test_runs_of_experiments_are_left_to_their_own_line(as_editor, editor, address, project):
+    experiment = an_experiment(project, user=editor)
+    runs_of(project, title="Ours")
+    runs_of(project, 8, title="A cell", experiment=experiment)
+    runs_of(project, outcome="ERROR", stop_reason="judge_failed", title="A cell", experiment=experiment)
+    runs_of(project, status="paused", title="A cell", created_by=editor, experiment=experiment)
+    answer = as_editor.get(address)
+    assert (results(answer), titles(answer, "held")) == (["Ours"], [])
+    assert "Their runs are not part of the figures" in answer.content.decode()
 
 
 def test_who_cannot_edit_is_not_asked_to(as_viewer, address, project):

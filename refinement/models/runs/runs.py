@@ -15,7 +15,7 @@ TITLE_CHARS = 160
 TASK_TYPE_CHARS = 50
 IN_USE, ARCHIVED = models.Q(archived_at__isnull=True), models.Q(archived_at__isnull=False)
 IMPORTED = models.Q(source__isnull=False)
-OF_EXPERIMENT = models.Q(experiment__isnull=False)
+OF_EXPERIMENT, OWN = models.Q(experiment__isnull=False), models.Q(experiment__isnull=True)
 # Lists filter by one of these, newest first; each has an index in that order.
 FILTERED = (
     ("outcome", "run_by_outcome"),
@@ -187,6 +187,14 @@ class Run(Leased):
             newest(by="source", name="run_by_source", condition=IN_USE & IMPORTED),
             newest(by="experiment", name="run_by_experiment", condition=IN_USE & OF_EXPERIMENT),
             newest(by="suite", name="run_by_suite", condition=IN_USE & OF_EXPERIMENT),
+            # For a project's home and its failures: an experiment may have more runs than everything else.
+            newest("experiment", "status", "outcome", name="run_own", condition=IN_USE & OWN),
+            newest(
+                *("experiment", "outcome", "rounds_judged"),
+                by="status",
+                name="run_own_by_status",
+                condition=IN_USE & OWN,
+            ),
             *(newest(by=field, name=name, condition=IN_USE) for field, name in FILTERED),
             *(
                 newest(field, name=name, condition=IN_USE & models.Q(**{f"{field}__gt": 0}))

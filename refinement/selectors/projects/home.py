@@ -30,6 +30,7 @@ MOST_RECENT = 6
 FAILED_SINCE = timedelta(days=7)
 WIDE_GAP = Decimal("0.15")  # of the scale, from which people and judge disagree
 GAP_WIDTH = 120
+OUTSIDE = {"experiment__isnull": True}  # an experiment's page resumes and retries its own runs
 LONGEST_LEFT = 6 * 3600  # seconds; beyond that an estimate says nothing
 
 
@@ -101,10 +102,11 @@ def home_of(membership: Membership) -> Home:
     edits = membership.can_edit
     asking = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, plateau_asked=True) if edits else []
     own = {"plateau_asked": False, "created_by": user}  # others resume theirs
-    paused = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, **own) if edits else []
+    paused = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, **OUTSIDE, **own) if edits else []
     held = [*(_failed(project) if edits else []), *paused][:MOST_HELD]
     going = [number for status in UNDER_WAY for number in _numbers(project, MOST_GOING, status=status)]
-    recent = _numbers(project, MOST_RECENT, status=RunStatus.FINISHED, rounds_judged__gt=0)
+    judged = {"status": RunStatus.FINISHED, "rounds_judged__gt": 0}
+    recent = _numbers(project, MOST_RECENT, **judged, **OUTSIDE)
     shown = {entry.run.pk: entry for entry in listed([*asking, *held, *going, *recent])}
     results = _lines(recent, shown)
     return Home(
@@ -128,8 +130,8 @@ def _numbers(project: Project, most: int, **conditions: object) -> list[int]:
 
 
 def _failed(project: Project) -> list[int]:
-    """Runs that failed recently: they need a retry or can be archived."""
-    numbers = _numbers(project, MOST_HELD, outcome=Outcome.ERROR)
+    """Runs that failed recently, outside of experiments: they need a retry or can be archived."""
+    numbers = _numbers(project, MOST_HELD, outcome=Outcome.ERROR, status=RunStatus.FINISHED, **OUTSIDE)
     recently = timezone.now() - FAILED_SINCE
     failed = Run.objects.filter(pk__in=numbers, finished_at__gte=recently)
     return list(failed.order_by("-pk").values_list("pk", flat=True))

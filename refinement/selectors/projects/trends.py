@@ -75,9 +75,15 @@ def trends_of(project: Project) -> list[Trend]:
 
 
 def _past(project: Project) -> list[Past]:
-    """The newest finished runs of the last eight weeks, without those of the demo model."""
+    """The newest finished runs of the last eight weeks, without those of the demo model and of experiments.
+
+    An experiment tries other configurations; its runs say nothing of how the team's work changes.
+    """
     rows = without_demo(shown_runs(project)).filter(
-        archived_at__isnull=True, status=RunStatus.FINISHED, created_at__gte=timezone.now() - 2 * SPAN
+        archived_at__isnull=True,
+        experiment__isnull=True,
+        status=RunStatus.FINISHED,
+        created_at__gte=timezone.now() - 2 * SPAN,
     )
     columns = (
         "created_at",

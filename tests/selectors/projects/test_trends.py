@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from refinement.models import Run
 from refinement.selectors.projects.trends import FEWEST, trends_of
+from tests.services.experiments.given import an_experiment
 from tests.views.runs.listed import runs_of
 
 pytestmark = pytest.mark.django_db
@@ -68,4 +69,9 @@ def test_a_change_that_may_be_chance_is_not_said(project):
 
 def test_archived_runs_do_not_count(project):
     past(project, FEWEST, days=2, archived_at=timezone.now())
+    assert trends_of(project) == []
+
+
+def test_runs_of_experiments_do_not_count(project):
+    past(project, FEWEST, days=2, experiment=an_experiment(project))
     assert trends_of(project) == []

@@ -1,6 +1,6 @@
 """What fails most: figures over filtered runs, and the categories of issues."""
 
-from typing import Any
+from typing import Any, Literal
 
 from django.db import transaction
 from django.http import Http404
@@ -31,7 +31,7 @@ from refinement.selectors.failures.tables import (
     names_table,
     numbers,
 )
-from refinement.selectors.failures.window import SIZES, window_of
+from refinement.selectors.failures.window import LEAVE_OUT, SIZES, window_of, with_experiments
 from refinement.selectors.failures.wording import worded_visibly
 from refinement.selectors.reviews.blindness import without_hidden
 from refinement.services.failures.editing import (
@@ -50,6 +50,9 @@ router = Router(tags=["Failures"])
 class FailureQuery(RunFilters):
     """The filters of the run list, and how many of the newest matching runs count."""
 
+    experiments: Literal["leave_out", "include", "only"] = Field(
+        LEAVE_OUT, description="What to do with runs of experiments, unless `experiment` or `suite` is given."
+    )
     window: int = Field(SIZES[0], ge=1, le=SIZES[-1], description="The newest matching runs that count.")
 
 
@@ -122,9 +125,10 @@ class IssueShape(Schema):
 @member()
 def failures_read(request: ApiRequest, query: Query[FailureQuery]) -> Failures:
     """What fails most: criteria, categories of issues, checks, invented names, stop reasons and errors."""
-    given = query.model_dump(exclude={"window"})
+    given = query.model_dump(exclude={"window", "experiments"})
     form = filter_form(request, RunFilters.model_construct(**given))
-    window = window_of(request.project, form.filters, query.window)
+    filters = with_experiments(form.filters, query.experiments)
+    window = window_of(request.project, filters, query.window)
     criteria, _ = criteria_figures(window)
     found = categories_of(request.project, window, timezone.now())
     return Failures(

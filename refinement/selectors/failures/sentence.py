@@ -1,6 +1,7 @@
 """What fails most, in a sentence."""
 
 from collections.abc import Sequence
+from math import sqrt
 
 from refinement.selectors.failures.categories import FALLING, RISING, CategoryFigures
 from refinement.selectors.failures.criteria import CriterionFigures
@@ -9,36 +10,85 @@ from refinement.selectors.failures.window import Window
 POORLY_FIXED = 0.5
 FEWEST_FOLLOWED = 10
 MOSTLY = 0.4  # of a criterion's issues
+FEWEST_RUNS = 5  # that scored a criterion, to name it; and at least this share of the window:
+FEWEST_SHARE = 0.1
+# Standard errors, 99 %: the first of several criteria is ahead of the next one by chance more often than
+# one of two.
+CLEARLY = 2.58
+NAMED = 2  # criteria by name, if there are more than one more
 
 
 def sentence_parts(
     window: Window, criteria: Sequence[CriterionFigures], categories: Sequence[CategoryFigures]
 ) -> list[tuple[str, bool]]:
     """The answer as pieces of text, each with whether it is emphasised; empty without figures."""
-    lowest = criteria[0] if criteria and criteria[0].lowest else None
-    parts: list[tuple[str, bool]] = []
-    if lowest:
-        parts += [
-            (lowest.name, True),
-            (f" is the lowest criterion in {lowest.lowest:,} of {lowest.runs:,} runs ", False),
-        ]
-        parts.append((f"({percent(lowest.lowest_share)})", False))
-        if lowest.last_share:
-            parts.append((f", and below the pass mark in {percent(lowest.last_share)} of last rounds", False))
-        parts.append((". ", False))
-    top = max(categories, key=lambda entry: (len(entry.runs), entry.issues), default=None)
-    if top is None or not top.row:
+    leading = lowest_criteria(window, criteria)
+    parts: list[tuple[str, bool]] = criteria_parts(leading)
+    top = top_issue(leading, categories)
+    if top is None:
         return parts
-    about = [entry for entry in categories if lowest and entry.row and entry.row.criterion == lowest.key]
-    largest = max(about, key=lambda entry: entry.issues, default=None)
-    if largest and largest.issues >= MOSTLY * sum(entry.issues for entry in about) and len(about) > 1:
-        parts.append(("Its most frequent issue is ", False))
-        top = largest
-    else:
-        parts.append(("The most frequent issue is ", False))
-    parts += [(f"“{top.name}”", True), (f", in {len(top.runs):,} runs", False)]
+    own = len(leading) == 1 and top.row is not None and top.row.criterion == leading[0].key
+    parts.append((f"{'Its' if own else 'The'} most frequent issue is ", False))
+    parts += [(f"“{top.name}”", True), (f", in {len(top.runs):,} run{'s'[: len(top.runs) != 1]}", False)]
     parts.append((told(top), False))
     return parts
+
+
+def lowest_criteria(window: Window, criteria: Sequence[CriterionFigures]) -> list[CriterionFigures]:
+    """The criterion that is clearly more often the lowest than any other, or all that are about as often."""
+    fewest = max(FEWEST_RUNS, FEWEST_SHARE * len(window.runs))
+    ranked = sorted(
+        (entry for entry in criteria if entry.runs >= fewest and entry.lowest),
+        key=lambda entry: -entry.lowest_share,
+    )
+    return [entry for entry in ranked if not clearly_ahead(ranked[0], entry)]
+
+
+def clearly_ahead(one: CriterionFigures, other: CriterionFigures) -> bool:
+    """Whether the first share is larger by more than chance; both are shares of largely the same runs."""
+    gap = one.lowest_share - other.lowest_share
+    spread = one.lowest_share + other.lowest_share - gap**2
+    return gap > CLEARLY * sqrt(spread / min(one.runs, other.runs))
+
+
+def criteria_parts(leading: Sequence[CriterionFigures]) -> list[tuple[str, bool]]:
+    if not leading:
+        return []
+    first = leading[0]
+    if len(leading) == 1:
+        words = f" is the lowest criterion in {first.lowest:,} of {first.runs:,} runs "
+        below = (
+            f", and below the pass mark in {percent(first.last_share)} of last rounds"
+            if first.last_share
+            else ""
+        )
+        return [(first.name, True), (f"{words}({percent(first.lowest_share)}){below}. ", False)]
+    shares = " to ".join(dict.fromkeys(percent(entry.lowest_share) for entry in (leading[-1], first)))
+    names = [entry.name for entry in leading]
+    if len(names) > NAMED + 1:
+        names[NAMED:] = [f"{len(names) - NAMED} others"]
+    parts: list[tuple[str, bool]] = []
+    for place, name in enumerate(names):
+        parts += [(name, True), (" and " if place == len(names) - 2 else ", ", False)]
+    return [*parts[:-1], (f" are about equally often the lowest criterion ({shares} of runs). ", False)]
+
+
+def top_issue(
+    leading: Sequence[CriterionFigures], categories: Sequence[CategoryFigures]
+) -> CategoryFigures | None:
+    """The most frequent issue of the leading criterion, if it makes up much of its issues; or of all."""
+    top = max(categories, key=lambda entry: (len(entry.runs), entry.issues), default=None)
+    if top is None or not top.row:
+        return None
+    about = [
+        entry
+        for entry in categories
+        if len(leading) == 1 and entry.row and entry.row.criterion == leading[0].key
+    ]
+    largest = max(about, key=lambda entry: entry.issues, default=None)
+    if largest and largest.issues >= MOSTLY * sum(entry.issues for entry in about) and len(about) > 1:
+        return largest
+    return top
 
 
 def told(entry: CategoryFigures) -> str:

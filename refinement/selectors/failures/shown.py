@@ -87,13 +87,10 @@ def criteria_shown(figures: Sequence[CriterionFigures], mark: float | None) -> l
     ]
     ends += [entry.lift.mean for entry in figures if entry.lift]
     least, most = min([0.0, *ends]), max([0.5, *ends])
-    top = max((entry.lowest_share for entry in figures), default=0) or 1
-    return [criterion_shown(entry, mark, top, least, most) for entry in figures]
+    return [criterion_shown(entry, mark, least, most) for entry in figures]
 
 
-def criterion_shown(
-    entry: CriterionFigures, mark: float | None, top: float, least: float, most: float
-) -> CriterionShown:
+def criterion_shown(entry: CriterionFigures, mark: float | None, least: float, most: float) -> CriterionShown:
     lift = entry.lift
     return CriterionShown(
         key=entry.key,
@@ -102,7 +99,7 @@ def criterion_shown(
         runs=entry.runs,
         lowest=entry.lowest,
         lowest_share=percent(entry.lowest_share),
-        bar=round(100 * entry.lowest_share / top, 1),
+        bar=round(100 * entry.lowest_share, 1),
         first_below="" if entry.first_share is None else percent(entry.first_share),
         last_below="" if entry.last_share is None else percent(entry.last_share),
         rounds=[round_shown(part, mark) for part in entry.rounds],
@@ -123,11 +120,10 @@ def round_shown(part: Histogram, mark: float | None) -> RoundShown:
 
 def categories_shown(figures: Sequence[CategoryFigures], rest: CategoryFigures) -> list[CategoryShown]:
     """The rows in order, and last the one for what fits nowhere."""
-    top = max((entry.share for entry in (*figures, rest)), default=0) or 1
-    return [category_shown(entry, top) for entry in (*figures, rest)]
+    return [category_shown(entry) for entry in (*figures, rest)]
 
 
-def category_shown(entry: CategoryFigures, top: float = 1.0) -> CategoryShown:
+def category_shown(entry: CategoryFigures) -> CategoryShown:
     row, fixed = entry.row, entry.fixed_share
     trend, kind = TRENDS.get(entry.trend, ("= steady", ""))
     enough = fixed is not None and entry.followed >= FEWEST_FOLLOWED
@@ -144,7 +140,7 @@ def category_shown(entry: CategoryFigures, top: float = 1.0) -> CategoryShown:
         issues=entry.issues,
         runs=len(entry.runs),
         share=percent(entry.share),
-        bar=round(100 * entry.share / top, 1),
+        bar=round(100 * entry.share, 1),
         trend=trend,
         trend_kind=kind,
         trend_shape=trend_shape(entry.weeks),

@@ -1,7 +1,7 @@
 """The runs that the figures are about: the newest ones that match a filter, up to a limit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -12,6 +12,9 @@ from refinement.selectors.runs.listing.filters import RunFilters, runs_found
 
 SIZES = (300, 1_000, 3_000)  # newest runs; larger windows take longer
 TOP = 10.0
+# Runs of experiments: what the figures do with them. The first one is usual.
+LEAVE_OUT, INCLUDE, ONLY = "leave_out", "include", "only"
+EXPERIMENTS = {LEAVE_OUT: "Leave out", INCLUDE: "Include", ONLY: "Only"}
 WEEKS = 12
 
 
@@ -66,6 +69,23 @@ class Window:
     def slot_of(self, criterion: str) -> int:
         """A stable number from 1 to 6 for the criterion's colour."""
         return self.order.get(criterion, len(self.order)) % 6 + 1
+
+
+def experiments_choice(given: str, filters: RunFilters) -> str:
+    """What to do with runs of experiments; empty if the filter already names an experiment or a suite.
+
+    By default they are left out: an experiment repeats each task under several configurations, so that one
+    may have more runs than everything else.
+    """
+    if filters.experiment or filters.suite:
+        return ""
+    return given if given in EXPERIMENTS else LEAVE_OUT
+
+
+def with_experiments(filters: RunFilters, given: str) -> RunFilters:
+    """The filters with the choice applied."""
+    choice = experiments_choice(given, filters)
+    return replace(filters, of_experiments={LEAVE_OUT: False, ONLY: True}.get(choice))
 
 
 def window_of(project: Project, filters: RunFilters, size: int = SIZES[0]) -> Window:

@@ -21,8 +21,8 @@ from refinement.selectors.failures.tables import (
     criteria_table,
     names_table,
 )
-from refinement.selectors.failures.window import Window, window_of
-from refinement.views.failures.page import filter_form, size_of
+from refinement.selectors.failures.window import Window
+from refinement.views.failures.page import filter_form, page_window
 
 FORMS = ("csv", "md")
 
@@ -37,7 +37,7 @@ def failure_export(request: ProjectRequest, form: str) -> HttpResponseBase:
     filters = filter_form(request)
     if not filters.is_valid():
         return HttpResponse("These filters are not valid.", status=422, content_type="text/plain")
-    window = window_of(request.project, filters.filters, size_of(request.GET))
+    window = page_window(request, filters)
     found = categories_of(request.project, window, timezone.now())
     pieces = (
         failures_csv(categories_table([*found.listed, found.rest]))
@@ -57,7 +57,7 @@ def report(request: ProjectRequest, window: Window) -> Iterator[str]:
         f"{found.issues:,} issues. {timezone.localtime():%-d %B %Y}",
     ]
     return failures_markdown(
-        "What fails most",
+        "Failures",
         [line for line in about if line],
         [
             ("Criteria", criteria_table(criteria)),

@@ -1,4 +1,4 @@
-"""The page "What fails most" over any filter of runs. Its whole state is in the URL."""
+"""The page "Failures": what fails most, over any filter of runs. Its whole state is in the URL."""
 
 from typing import Any
 
@@ -21,9 +21,17 @@ from refinement.selectors.failures.others import (
     invented_names,
     stop_reasons,
 )
-from refinement.selectors.failures.sentence import sentence_parts
+from refinement.selectors.failures.sentence import lowest_criteria, sentence_parts, top_issue
 from refinement.selectors.failures.shown import categories_shown, category_shown, criteria_shown
-from refinement.selectors.failures.window import SIZES, Window, window_of
+from refinement.selectors.failures.window import (
+    EXPERIMENTS,
+    LEAVE_OUT,
+    SIZES,
+    Window,
+    experiments_choice,
+    window_of,
+    with_experiments,
+)
 from refinement.selectors.runs.listing.filter_options import run_options
 from refinement.services.failures.requesting import failures_first_request
 
@@ -42,7 +50,7 @@ OPEN_STATUSES = (ReportStatus.QUEUED, ReportStatus.RUNNING)
 def failure_page(request: ProjectRequest) -> HttpResponse:
     """What fails most in the newest runs that match the filters; a partial for htmx."""
     form = filter_form(request)
-    window = window_of(request.project, form.filters, size_of(request.GET))
+    window = page_window(request, form)
     tab = request.GET.get("tab", "")
     tab = tab if tab in TABS else "issues"
     report = failures_first_request(request.project)
@@ -53,6 +61,7 @@ def failure_page(request: ProjectRequest) -> HttpResponse:
         "chips": chips_of(form, request.GET),
         "window": window,
         "sizes": [(size, with_value(query, "window", str(size)), size == window.size) for size in SIZES],
+        **experiments_context(form, request.GET, query),
         "tab": tab,
         "tabs": [(name, words, with_value(query, "tab", name)) for name, words in TABS.items()],
         "query": form.query(),
@@ -72,6 +81,26 @@ def filter_form(request: ProjectRequest) -> RunFilterForm:
     return RunFilterForm(request.GET, request.project, run_options(request.project), user=request.user)
 
 
+def page_window(request: ProjectRequest, form: RunFilterForm) -> Window:
+    """The newest runs that match the filters; without those of experiments, unless they are asked for."""
+    filters = with_experiments(form.filters, request.GET.get("experiments", ""))
+    return window_of(request.project, filters, size_of(request.GET))
+
+
+def experiments_context(form: RunFilterForm, given: QueryDict, query: QueryDict) -> dict[str, Any]:
+    """What the figures do with runs of experiments; nothing to choose for a project without experiments."""
+    choice = experiments_choice(given.get("experiments", ""), form.filters)
+    offered = len(getattr(form.fields["experiment"].widget, "choices", ())) > 1
+    choices = [
+        (words, with_value(query, "experiments", "" if name == LEAVE_OUT else name), name == choice)
+        for name, words in EXPERIMENTS.items()
+    ]
+    return {
+        "experiments": choices if choice and (offered or choice != LEAVE_OUT) else [],
+        "experiments_chosen": "" if choice == LEAVE_OUT else choice,
+    }
+
+
 def size_of(query: QueryDict) -> int:
     """The chosen window, or the usual one."""
     return next((size for size in SIZES if query.get("window") == str(size)), SIZES[0])
@@ -80,7 +109,7 @@ def size_of(query: QueryDict) -> int:
 def page_query(form: RunFilterForm, query: QueryDict) -> QueryDict:
     """The page's state as a query: valid filters, tab, window, order and criterion."""
     state = QueryDict(form.query(), mutable=True)
-    for name in ("tab", "window", "order", "criterion", "rising", "all"):
+    for name in ("tab", "window", "experiments", "order", "criterion", "rising", "all"):
         if value := query.get(name, "")[:80]:
             state[name] = value
     return state
@@ -101,7 +130,7 @@ def chips_of(form: RunFilterForm, query: QueryDict) -> list[tuple[str, str, str]
 
 def page_query_text(filters: str, query: QueryDict) -> str:
     state = QueryDict(filters, mutable=True)
-    for name in ("tab", "window", "order", "criterion"):
+    for name in ("tab", "window", "experiments", "order", "criterion"):
         if value := query.get(name, "")[:80]:
             state[name] = value
     return state.urlencode()
@@ -168,4 +197,5 @@ def issues_context(request: ProjectRequest, window: Window, query: QueryDict) ->
         "examples": examples_of(request.project, first.row, window) if first else [],
         "shares": [*sources_share(window, first.runs), *shares_of(window, first.runs)][:6] if first else [],
         "first": first,
+        "top": top_issue(lowest_criteria(window, criteria), found.listed),
     }

@@ -23,6 +23,7 @@ from refinement.models import (
 )
 from refinement.providers.base import CallControl, CompletionRequest, ModelInfo, Reply
 from refinement.services.announcements import on_run_ended
+from tests.services.experiments.given import an_experiment
 from tests.views.failures.given import brought_up_to_date, criticised, many_criticised
 
 pytestmark = pytest.mark.django_db
@@ -190,6 +191,36 @@ def test_a_partial_for_htmx_a_page_without(as_viewer, page, small):
     assert partial.lstrip().startswith('<div id="failures"')
     assert as_viewer.get(f"{page}?outcome=nonsense").status_code == 422
     assert "No ended runs match" in as_viewer.get(f"{page}?outcome=PASS").content.decode()
+
+
+def test_runs_of_experiments_count_only_if_asked_for(as_viewer, project, page):
+    experiment = an_experiment(project)
+    criticised(project, [NO_SOURCE])
+    for _ in range(2):
+        criticised(project, [NO_SOURCE], experiment=experiment, suite=experiment.suite_version.suite)
+
+    def runs(query: str) -> tuple[int, bool]:
+        answer = as_viewer.get(page + query)
+        return len(answer.context["window"].runs), "Runs of experiments:" in answer.content.decode()
+
+    assert runs("") == runs("?experiments=leave_out") == runs("?experiments=nonsense") == (1, True)
+    assert runs("?experiments=include") == (3, True)
+    assert runs("?experiments=only") == (2, True)
+    assert runs(f"?experiment={experiment.pk}") == (2, False)
+    assert runs(f"?suite={experiment.suite_version.suite.slug}") == (2, False)
+    text = as_viewer.get(f"{page}?experiments=only").content.decode()
+    assert '<input type="hidden" name="experiments" value="only">' in text
+    address = "/api/v1/projects/alpha/failures"
+    assert [as_viewer.get(address + query).json()["runs"] for query in ("", "?experiments=include")] == [1, 3]
+
+
+def test_the_top_issue_is_the_one_in_the_sentence(as_viewer, page, small):
+    answer = as_viewer.get(f"{page}?order=unfixed")
+    words = "".join(text for text, _ in answer.context["answer"])
+    top = answer.context["top"]
+    assert f"most frequent issue is “{top.name}”" in words
+    link = f'<a class="button button-primary" href="/p/alpha/failures/categories/{top.row.pk}/">'
+    assert link in answer.content.decode()
 
 
 def test_another_project_has_none_of_it(as_outsider, as_editor, project, other_project, small):

@@ -49,6 +49,7 @@ class RunFilters:
     reviewer: int | None = None  # whose open review requests
     experiment: int | None = None
     suite: str = ""  # a slug
+    of_experiments: bool | None = None  # only these, or only others
     archived: bool = False
 
 
@@ -83,6 +84,7 @@ def _columns(project: Project, filters: RunFilters) -> dict[str, object]:
         "rubric": rubric if filters.rubric else None,
         "experiment": filters.experiment,
         "suite": suite if filters.suite else None,
+        "experiment__isnull": None if filters.of_experiments is None else not filters.of_experiments,
         "producer_model": filters.producer,
         "judge_model": filters.judge,
         "created_by": filters.person,

@@ -119,3 +119,8 @@ def test_the_queries_are_few_whatever_is_found(as_viewer, project):
 
     assert counts[1] <= counts[0] <= 11
     assert RECENT_RUNS <= 1_000
+
+
+def test_it_finds_failures_and_experiments(as_viewer):
+    assert "/p/alpha/failures/" in found(as_viewer, "failures")
+    assert "/p/alpha/experiments/" in found(as_viewer, "experiments")

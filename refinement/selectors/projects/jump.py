@@ -178,6 +178,7 @@ def _pages(membership: Membership) -> list[Entry]:
     pages = {
         "project_home": ("Home", "overview dashboard"),
         "run_list": ("Runs", "list"),
+        "failure_page": ("Failures", "what fails most issues categories criteria checks"),
         "review_list": ("Reviews", "requests queue"),
         "rubric_list": ("Rubrics", "list"),
         "experiment_list": ("Experiments", "list suites leaderboard"),

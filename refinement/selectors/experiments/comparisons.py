@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
-from refinement.selectors.experiments.headline import listed
+from refinement.selectors.experiments.headline import listed, open_sentence
 from refinement.selectors.experiments.identity import RELATED, described, differences, partner_of
 from refinement.selectors.experiments.results import Loaded, comparison_json, exact, loaded, trials
+from refinement.selectors.experiments.words import leaning
 from refinement.statistics.comparing import MISLEADING, Comparison, Verdict, compared
 from refinement.statistics.experiments import Table
 from refinement.statistics.resampling import Floats
@@ -184,7 +185,13 @@ def headline(pairs: Sequence[dict[str, Any]], other: Experiment, tasks: int) -> 
         names = [name_of(pair) for pair in compared_pairs if verdict_of(pair) == verdict]
         if names:
             sentences.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} {word} than before.")
-    same = [name_of(pair) for pair in compared_pairs if verdict_of(pair) == Verdict.NO_DIFFERENCE]
+    likely = [pair for pair in compared_pairs if leaning(pair["against_baseline"])]
+    sentences += [open_sentence(name_of(pair), pair["against_baseline"], "before") for pair in likely]
+    same = [
+        name_of(pair)
+        for pair in compared_pairs
+        if verdict_of(pair) == Verdict.NO_DIFFERENCE and pair not in likely
+    ]
     few = [name_of(pair) for pair in compared_pairs if verdict_of(pair) == Verdict.NOT_ENOUGH]
     if same:
         sentences.append(f"For {listed(same)} no difference was shown.")

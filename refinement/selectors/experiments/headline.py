@@ -85,17 +85,15 @@ def open_cases(compared: Sequence[dict[str, Any]], baseline: dict[str, Any]) -> 
     """A sentence for each configuration that may well differ, though none was shown; the worst first."""
     found = [entry for entry in compared if leaning(entry["against_baseline"])]
     found.sort(key=lambda entry: entry["against_baseline"]["difference"])
-    return [open_sentence(entry, baseline) for entry in found]
+    return [open_sentence(entry["name"], entry["against_baseline"], baseline["name"]) for entry in found]
 
 
-def open_sentence(entry: dict[str, Any], baseline: dict[str, Any]) -> str:
-    against = entry["against_baseline"]
+def open_sentence(name: str, against: dict[str, Any], other: str) -> str:
     ends = [end for end in (against["low"], against["high"]) if end is not None]
     digits = digits_for(*ends)
     interval = f" ({' to '.join(signed(end, digits) for end in ends)})" if len(ends) == 2 else ""
     return (
-        f"{entry['name']} may be {leaning(against)} than {baseline['name']}: "
-        f"{signed(against['difference'], digits)}{interval}."
+        f"{name} may be {leaning(against)} than {other}: {signed(against['difference'], digits)}{interval}."
     )
 
 

@@ -34,7 +34,7 @@ class Verdict:
 
     @property
     def sign(self) -> str:
-        return VERDICTS[self.kind][0]
+        return "?" if self.leaning else VERDICTS[self.kind][0]
 
     @property
     def name(self) -> str:

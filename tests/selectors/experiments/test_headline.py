@@ -3,6 +3,7 @@
 import pytest
 
 from refinement.selectors.experiments.headline import headline
+from refinement.selectors.experiments.leaderboard import axis_of, verdict_of
 
 
 def entry(name, against=None):
@@ -38,3 +39,9 @@ def test_open_cases_come_before_flat_ones_the_worst_first():
     said = headline(entries, []).split(". ")
     assert [sentence.split()[0] for sentence in said] == ["Down", "Up", "For"]
     assert said[-1] == "For Flat no difference was shown."
+
+
+def test_the_leaderboard_says_the_same():
+    comparison = against(-1.0, -2.006, 0.042)
+    verdict = verdict_of(comparison, axis_of([comparison]))
+    assert (verdict.sign, verdict.name, verdict.words) == ("?", "may be worse", "−1.00 (−2.01 to +0.04)")

@@ -167,6 +167,9 @@ class PairShape(Schema):
     configuration: DescribedConfiguration
     other: DescribedConfiguration | None
     matched_by: Literal["exact", "name", "models", "baseline", ""]
+    not_comparable: str = Field(
+        "", description="What changed in how texts are measured: the judge, the board or the rubric version."
+    )
     against_baseline: ComparisonShape | None
     changes: list[ChangeShape]
     regressions: list[RegressionShape] = Field(description="The tasks that lost most, worst first.")

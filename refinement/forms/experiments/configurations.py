@@ -75,6 +75,7 @@ class ConfigurationForm(forms.Form):
     ) -> None:
         super().__init__(*args, **{"label_suffix": "", "prefix": f"c{number}", **kwargs})
         self.number, self.chosen_version, self.as_saved = number, version, definition
+        self.offers = offers
         self.endpoints = [offer.endpoint for offer in offers]
         self.needs_server = not has_real_model(offers)
         self.sources = self._sources_posted() if self.is_bound else list(sources)
@@ -220,7 +221,7 @@ class ConfigurationForm(forms.Form):
             own = tidy(cleaned.get(text.name, "") or "").strip()
             if own and not same(own, text.of(self.as_saved)):
                 changes[text.name] = own
-        if mode := cleaned.get("judges"):
+        if (mode := cleaned.get("judges")) and mode != self.as_saved.judges.mode:
             changes[MODE] = mode
         return changes
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
 from refinement.selectors.experiments.headline import listed, open_sentence
-from refinement.selectors.experiments.identity import RELATED, described, differences, partner_of
+from refinement.selectors.experiments.identity import described, differences, partner_of
 from refinement.selectors.experiments.results import Loaded, comparison_json, exact, loaded, trials
+from refinement.selectors.experiments.rulers import JUDGE, ruler_of, rulers_differ, with_criteria
 from refinement.selectors.experiments.words import leaning
 from refinement.statistics.comparing import MISLEADING, Comparison, Verdict, compared
 from refinement.statistics.experiments import Table
@@ -93,7 +94,7 @@ def task_texts(experiment: Experiment) -> dict[str, tuple[Any, ...]]:
 
 
 def configurations_of(pk: int) -> list[Configuration]:
-    return list(Configuration.objects.filter(experiment=pk).select_related(*RELATED).order_by("position"))
+    return list(with_criteria(Configuration.objects.filter(experiment=pk).order_by("position")))
 
 
 def composites(found: Loaded) -> Floats:
@@ -113,10 +114,21 @@ def pair_json(
         "configuration": described(entry),
         "other": described(partner),
         "matched_by": reason,
+        "not_comparable": not_comparable(entry, partner),
         "against_baseline": comparison_json(comparison),
         "changes": differences(partner, entry),
         "regressions": regressions(shared, *sides),
     }
+
+
+def not_comparable(entry: Configuration, partner: Configuration) -> str:
+    """What changed in how texts are measured, so that scores do not compare; empty if nothing did."""
+    changed = rulers_differ(ruler_of(partner), ruler_of(entry))
+    if not changed:
+        return ""
+    named_all = listed([f"the {name}" for name in changed])
+    models = f" ({partner.judge_model} → {entry.judge_model})" if changed == [JUDGE] else ""
+    return f"{named_all} changed{models}"
 
 
 def unmatched(entry: Configuration) -> dict[str, Any]:
@@ -125,6 +137,7 @@ def unmatched(entry: Configuration) -> dict[str, Any]:
         "configuration": described(entry),
         "other": None,
         "matched_by": "",
+        "not_comparable": "",
         "against_baseline": None,
         "changes": [],
         "regressions": [],
@@ -177,9 +190,10 @@ def named(experiment: Experiment) -> dict[str, Any]:
 
 def headline(pairs: Sequence[dict[str, Any]], other: Experiment, tasks: int) -> str:
     """The comparison in a sentence or two."""
-    compared_pairs = [pair for pair in pairs if pair["against_baseline"] is not None]
-    if not compared_pairs or not tasks:
+    matched = [pair for pair in pairs if pair["against_baseline"] is not None]
+    if not matched or not tasks:
         return f"Nothing in this experiment can be compared with {other.name}."
+    compared_pairs = [pair for pair in matched if not pair["not_comparable"]]
     sentences = []
     for verdict, word in WORDS.items():
         names = [name_of(pair) for pair in compared_pairs if verdict_of(pair) == verdict]
@@ -197,7 +211,19 @@ def headline(pairs: Sequence[dict[str, Any]], other: Experiment, tasks: int) -> 
         sentences.append(f"For {listed(same)} no difference was shown.")
     if few:
         sentences.append(f"For {listed(few)} there are not enough tasks that both scored.")
-    return " ".join(sentences)
+    return " ".join([*sentences, *without_comparison(matched)])
+
+
+def without_comparison(matched: Sequence[dict[str, Any]]) -> list[str]:
+    """A sentence for each reason why configurations do not compare with their counterparts."""
+    by_reason: dict[str, list[str]] = {}
+    for pair in matched:
+        if pair["not_comparable"]:
+            by_reason.setdefault(pair["not_comparable"], []).append(name_of(pair))
+    return [
+        f"{listed(names)} {'does' if len(names) == 1 else 'do'} not compare: {reason}."
+        for reason, names in by_reason.items()
+    ]
 
 
 def name_of(pair: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """The result of an experiment in a sentence or two. Reads a report's JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from refinement.selectors.experiments.words import digits_for, leaning, signed
@@ -11,19 +11,29 @@ UNLABELLED = "unlabelled"
 WORDS = {"better": "better", "worse": "worse"}
 
 
-def headline(configurations: Sequence[dict[str, Any]], task_types: Sequence[dict[str, Any]]) -> str:
-    """What the comparisons with the baseline show: over all tasks first, then by task type."""
+def headline(
+    configurations: Sequence[dict[str, Any]],
+    task_types: Sequence[dict[str, Any]],
+    comparable: Collection[int] | None = None,
+) -> str:
+    """What the comparisons with the baseline show: over all tasks first, then by task type.
+
+    Those that are not in `comparable` have another judge or rubric than the baseline, and no verdict.
+    """
     if not any(entry["scored"] for entry in configurations):
         return "No scores yet."
     baseline = next((entry for entry in configurations if entry["baseline"]), None)
     if baseline is None or len(configurations) == 1:
         return best_alone(configurations)
     compared = [entry for entry in configurations if entry["against_baseline"] is not None]
+    others = [] if comparable is None else [entry for entry in compared if entry["id"] not in comparable]
+    compared = [entry for entry in compared if entry not in others]
     sentences = [
         *shown(compared, baseline, task_types),
         *open_cases(compared, baseline),
         *not_shown(compared),
         *of_types(compared, task_types),
+        *not_comparable(others, baseline),
     ]
     return " ".join(sentences)
 
@@ -110,6 +120,14 @@ def not_shown(compared: Sequence[dict[str, Any]]) -> list[str]:
     if few:
         sentences.append(f"For {listed(few)} there are not enough scored tasks.")
     return sentences
+
+
+def not_comparable(others: Sequence[dict[str, Any]], baseline: dict[str, Any]) -> list[str]:
+    if not others:
+        return []
+    verb = "does" if len(others) == 1 else "do"
+    names = listed([entry["name"] for entry in others])
+    return [f"{names} {verb} not compare with {baseline['name']}: the judge or the rubric version differs."]
 
 
 def of_types(compared: Sequence[dict[str, Any]], task_types: Sequence[dict[str, Any]]) -> list[str]:

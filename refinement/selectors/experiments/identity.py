@@ -71,7 +71,10 @@ def described(configuration: Configuration) -> dict[str, Any]:
 def partner_of(
     configuration: Configuration, others: Iterable[Configuration]
 ) -> tuple[Configuration | None, str]:
-    """The configuration of another experiment to compare with, and why: exact, name, models or baseline."""
+    """The configuration of another experiment to compare with, and why: exact, name, models or baseline.
+
+    Only baselines are paired as such: any other configuration that matches nothing has no counterpart.
+    """
     found = list(others)
     exact, models = line_of(configuration, "exact"), line_of(configuration, "models")
     name = configuration.name.casefold()
@@ -79,7 +82,7 @@ def partner_of(
         "exact": lambda other: line_of(other, "exact") == exact,
         "name": lambda other: other.name.casefold() == name,
         "models": lambda other: line_of(other, "models") == models,
-        "baseline": lambda other: other.baseline,
+        "baseline": lambda other: configuration.baseline and other.baseline,
     }
     for reason, matching in matches.items():
         for other in found:

@@ -7,6 +7,7 @@ from typing import Any
 
 from refinement.charts.intervals import Drawn, SharedAxis, difference_axis, shared_axis
 from refinement.models import Configuration
+from refinement.selectors.experiments.rulers import KIN_WORDS, comparable, kin_of, ruler_of, rulers_differ
 from refinement.selectors.experiments.words import (
     VERDICTS,
     configuration_words,
@@ -69,6 +70,8 @@ class Row:
     unscored: int
     errors: int
     going_on: bool  # missing runs wait for their turn
+    differs: str  # in what it is measured differently than the baseline; then it has no verdict
+    kin: str  # how its judge is related to its writer
 
     @property
     def gaps(self) -> str:
@@ -204,8 +207,12 @@ def row_of(
     going_on: bool,
 ) -> Row:
     composite = entry.get("composite")
-    verdict = verdict_of(entry.get("against_baseline"), differences)
+    differs = rulers_differ(ruler_of(baseline), ruler_of(configuration)) if baseline else []
+    verdict = None if differs else verdict_of(entry.get("against_baseline"), differences)
     overall = verdict.kind if verdict else ""
+    if differs:
+        types = {}
+    kin = kin_of(configuration)
     return Row(
         configuration=configuration,
         changes=configuration_words(configuration, baseline),
@@ -221,6 +228,8 @@ def row_of(
         unscored=entry.get("unscored", 0),
         errors=entry.get("errors", 0),
         going_on=going_on,
+        differs=", ".join(differs),
+        kin=KIN_WORDS[kin] if kin else "",
     )
 
 
@@ -288,8 +297,9 @@ def with_interval(label: str, figure: Figures | None, text: Any, note: str) -> F
 def types_of(report: Figures, configurations: Sequence[Configuration]) -> TypeTable | None:
     """The verdicts by task type; None if all tasks have the same type or nothing is compared."""
     types = report.get("task_types", [])
-    heads = tuple(configuration for configuration in configurations if not configuration.baseline)
-    if len(types) < 2 or len(heads) == len(configurations):
+    same_ruler = comparable(configurations)
+    heads = tuple(entry for entry in configurations if not entry.baseline and entry.pk in same_ruler)
+    if len(types) < 2 or not heads or len(heads) == len(configurations):
         return None
     found = {
         (number, entry["id"]): entry.get("against_baseline")

@@ -16,6 +16,7 @@ from refinement.selectors.experiments.headline import listed
 from refinement.selectors.experiments.heatmap import Heatmap, HeatOptions, heatmap_of, tasks_of
 from refinement.selectors.experiments.leaderboard import Leaderboard, TypeTable, leaderboard_of, types_of
 from refinement.selectors.experiments.progress import LiveProgress, live_progress_of, tokens_used
+from refinement.selectors.experiments.rulers import comparable, doubts_about, with_criteria
 from refinement.selectors.reviews.blindness import blind_run_in
 
 BUDGET_STEP = 1_000
@@ -52,6 +53,11 @@ class ExperimentFacts:
         return next((each for each in self.configurations if each.baseline), None)
 
     @property
+    def doubts(self) -> list[str]:
+        """Why the scores may mislead: judges that differ, or that are related to their writer."""
+        return doubts_about(self.configurations)
+
+    @property
     def headline(self) -> str:
         return str((self.figures or {}).get("headline", "")) if self.board else ""
 
@@ -74,7 +80,8 @@ class ExperimentFacts:
         """The best configuration that is better than the baseline."""
         if self.board is None:
             return None
-        better = [row for row in self.board.rows if row.verdict and row.verdict.kind == "better"]
+        rows = [row for row in self.board.rows if row.configuration.pk in comparable(self.configurations)]
+        better = [row for row in rows if row.verdict and row.verdict.kind == "better"]
         return better[0].configuration if better else None
 
     @property
@@ -103,7 +110,7 @@ class ExperimentFacts:
 
 
 def configurations_of(experiment: Experiment) -> list[Configuration]:
-    return list(experiment.configurations.select_related("rubric_version__rubric").order_by("position"))
+    return list(with_criteria(experiment.configurations.order_by("position")))
 
 
 def report_of(experiment: Experiment) -> Report | None:

@@ -47,6 +47,10 @@ class Counted:
         return sum(self.states.get(state, 0) for state in ENDED)
 
     @property
+    def unfinished(self) -> int:
+        return self.total - self.ended
+
+    @property
     def done(self) -> int:
         return self.states.get(CellState.DONE, 0)
 

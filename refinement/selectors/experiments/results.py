@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
 from refinement.selectors.experiments.headline import headline
-from refinement.selectors.experiments.identity import RELATED, differences
+from refinement.selectors.experiments.identity import differences
+from refinement.selectors.experiments.rulers import comparable, with_criteria
 from refinement.statistics.comparing import MISLEADING, Comparison
 from refinement.statistics.experiments import FIGURES, Group, Statistics, Trial, experiment_statistics
 from refinement.statistics.intervals import Interval
@@ -69,7 +70,7 @@ def loaded(pk: int) -> Loaded:
     fields[0] = "configuration_id"
     return Loaded(
         experiment,
-        list(experiment.configurations.select_related(*RELATED).order_by("position")),
+        list(with_criteria(experiment.configurations.order_by("position"))),
         list(experiment.suite_version.tasks.order_by("position").only("pk", "key", "title", "task_type")),
         [Row(*values) for values in rows.values_list(*fields)],
     )
@@ -127,7 +128,7 @@ def report(found: Loaded, statistics: Statistics) -> dict[str, Any]:
         "task_types": task_types,
         "cells": cells(found, statistics),
         "noise": noise(statistics, experiment.repeats),
-        "headline": headline(configurations, task_types),
+        "headline": headline(configurations, task_types, comparable(found.configurations)),
         "comparisons": statistics.comparisons,
         "chance": chance(statistics.comparisons),
     }

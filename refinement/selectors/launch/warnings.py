@@ -159,17 +159,24 @@ def kinship_warning(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
 
 def unrelated_judge(plan: Plan, offers: Sequence[Offer]) -> Fix:
     """The largest judge of another family, if the run's judge can be replaced by one."""
+    target = None if plan.rubric.judges.panel else largest_judge(plan.producer, offers, (None,))
+    if target is None:
+        return JUDGE
+    return Fix(f"Use {target.model}", "judge", f"{target.endpoint}/{target.model}")
+
+
+def largest_judge(
+    producer: Target | None, offers: Sequence[Offer], allowed: Sequence[Kinship | None]
+) -> Target | None:
+    """The largest model but the demo model whose kinship with the writer is allowed; the first kind first."""
     found = [
-        (info.size_bytes or 0, Target(offer.endpoint, info.name))
+        (-allowed.index(kin), info.size_bytes or 0, target)
         for offer in offers
         if offer.endpoint != EMBEDDED
         for info in offer.models
-        if kinship_of(plan.producer, Target(offer.endpoint, info.name), offers) is None
+        if (kin := kinship_of(producer, target := Target(offer.endpoint, info.name), offers)) in allowed
     ]
-    if not found or plan.rubric.judges.panel:
-        return JUDGE
-    target = max(found, key=lambda entry: entry[0])[1]
-    return Fix(f"Use {target.model}", "judge", f"{target.endpoint}/{target.model}")
+    return max(found, key=lambda entry: entry[:2])[2] if found else None
 
 
 def kinship_of(producer: Target | None, judge: Target, offers: Sequence[Offer]) -> Kinship | None:

@@ -61,18 +61,19 @@ def comparison(request: ProjectRequest, experiment: Experiment, other: Experimen
     if stored.result is None:
         return {"stored": stored, "pairs": []}
     result = stored.result
-    gaps = [pair["against_baseline"] for pair in result["pairs"]]
+    gaps = [None if pair.get("not_comparable") else pair["against_baseline"] for pair in result["pairs"]]
     axis = axis_of(gaps)
     titles = titles_of(experiment)
     pairs = [
         {
             **pair,
-            "verdict": verdict_of(pair["against_baseline"], axis),
+            "verdict": verdict_of(gap, axis),
             "shown": [
-                {**entry, "place": titles.get(entry["task"])} for entry in pair["regressions"][:MOST_SHOWN]
+                {**entry, "place": titles.get(entry["task"])}
+                for entry in pair["regressions"][: MOST_SHOWN if gap else 0]
             ],
         }
-        for pair in result["pairs"]
+        for pair, gap in zip(result["pairs"], gaps, strict=True)
     ]
     return {"stored": stored, "result": result, "pairs": pairs, "axis": axis}
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from refinement.access.objects import experiment_or_404
 from refinement.access.projects import ProjectRequest, project_view
+from refinement.engine.safeguards import Kinship
 from refinement.forms.experiments.configurations import ConfigurationForm, values_of
 from refinement.forms.experiments.launch import ExperimentForm
 from refinement.forms.experiments.posted import (
@@ -22,6 +23,7 @@ from refinement.forms.experiments.posted import (
     with_configurations,
 )
 from refinement.models import Experiment
+from refinement.providers.registry import Target
 from refinement.selectors.experiments.choices import (
     SuiteChoices,
     rubric_version_choices,
@@ -31,6 +33,7 @@ from refinement.selectors.experiments.choices import (
 from refinement.selectors.experiments.page import configurations_of
 from refinement.selectors.launch.choices import launch_choices, usual_values
 from refinement.selectors.launch.model_lists import models_for_launch
+from refinement.selectors.launch.warnings import largest_judge
 from refinement.services.experiments.control import configuration_add
 from refinement.services.experiments.creating import experiment_create
 from refinement.services.runs.lifecycle import WrongState
@@ -143,13 +146,19 @@ def initial_data(request: ProjectRequest) -> QueryDict:
 
 
 def first_values(request: ProjectRequest) -> Values:
-    """Rubric and models of the user's last launch, or what is there."""
-    usual = initial_models(usual_values(request.project, request.user), models_for_launch())
+    """Rubric and models of the user's last launch, or what is there. Writer and judge differ if they can."""
+    offers = models_for_launch()
+    usual = initial_models(usual_values(request.project, request.user), offers)
     choices = launch_choices(request.project, usual.get("rubric", ""), "")
     if choices is None:
         return {}
     version = f"{choices.version.rubric.slug}@{choices.version.number}"
     roles = {role: [str(usual[role])] for role in ("producer", "judge") if usual.get(role)}
+    if "producer" in roles and roles["producer"] == roles.get("judge"):
+        endpoint, _, model = roles["producer"][0].partition("/")
+        other = largest_judge(Target(endpoint, model), offers, (None, Kinship.SAME_FAMILY))
+        if other is not None:
+            roles["judge"] = [f"{other.endpoint}/{other.model}"]
     return {"version": [version], **roles}
 
 

@@ -7,9 +7,11 @@ from django.db.models.functions import Length
 
 from refinement.access.projects import ProjectRequest
 from refinement.engine.codec import BadRubric
+from refinement.engine.safeguards import Kinship
 from refinement.forms.experiments.configurations import ConfigurationForm
 from refinement.forms.experiments.launch import ExperimentForm
 from refinement.models import SuiteTask
+from refinement.providers.embedded import is_demo
 from refinement.selectors.experiments.choices import SuiteChoices
 from refinement.selectors.experiments.definitions import changes_text, definition_changed
 from refinement.selectors.experiments.estimates import (
@@ -18,7 +20,9 @@ from refinement.selectors.experiments.estimates import (
     TaskSizes,
     experiment_estimate,
 )
+from refinement.selectors.experiments.rulers import kin_warnings, ruler_in, ruler_warnings
 from refinement.selectors.launch.paces import duration_words
+from refinement.selectors.launch.warnings import kinship_of
 from refinement.services.experiments.checking import MOST_REPEATS
 
 
@@ -52,7 +56,8 @@ def quote_of(
         token_budget=values.get("token_budget"),
     )
     time = duration_words(estimate.seconds) if estimate.seconds else ""
-    return Quote(estimate, len(tasks), len(configurations), repeats, time, tuple(notes_of(estimate, repeats)))
+    notes = (*doubts_of(configurations), *notes_of(estimate, repeats))
+    return Quote(estimate, len(tasks), len(configurations), repeats, time, notes)
 
 
 def task_sizes(choices: SuiteChoices) -> list[TaskSizes]:
@@ -82,6 +87,32 @@ def planned_of(form: ConfigurationForm) -> Planned | None:
         clerk=values.get("clerk_target"),
         sources=tuple(len(source.text) for source in form.sources),
     )
+
+
+def doubts_of(configurations: Sequence[ConfigurationForm]) -> list[str]:
+    """Judges that differ between the configurations, and judges that are related to their writer."""
+    rulers = [(each.letter, ruler) for each in configurations if (ruler := ruler_of(each))]
+    return [*ruler_warnings(rulers), *kin_warnings((each.letter, kin_of(each)) for each in configurations)]
+
+
+def ruler_of(form: ConfigurationForm) -> dict[str, str]:
+    """What measures its texts, once its judge is chosen."""
+    values = getattr(form, "cleaned_data", {})
+    version, judge = form.chosen_version, values.get("judge_target")
+    if version is None or form.as_saved is None or judge is None:
+        return {}
+    changes = {f"set.{path}": str(value) for path, value in values.get("changes", {}).items()}
+    models = {"rubric": f"{version.rubric.slug}@{version.number}", "judge": f"{judge.endpoint}/{judge.model}"}
+    return ruler_in({**models, **changes}, judged=bool(form.as_saved.criteria))
+
+
+def kin_of(form: ConfigurationForm) -> Kinship | None:
+    """How its writer and its judge are related, if a judge scores."""
+    values = getattr(form, "cleaned_data", {})
+    writer, judge = values.get("producer_target"), values.get("judge_target")
+    if judge is None or form.as_saved is None or not form.as_saved.criteria:
+        return None
+    return None if is_demo(judge.endpoint, judge.model) else kinship_of(writer, judge, form.offers)
 
 
 def notes_of(estimate: ExperimentEstimate, repeats: int) -> Iterator[str]:

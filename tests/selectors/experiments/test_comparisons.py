@@ -57,6 +57,23 @@ def test_configurations_are_paired_and_compared_over_the_same_tasks(suite, versi
     assert worse["regressions"][0]["value"] < worse["regressions"][0]["other"]
 
 
+def test_scores_of_another_judge_or_rubric_do_not_compare(project, suite, version, before):
+    other = a_version(project, slug="other")
+    after = an_experiment(suite, {"A": around(5, 3), "B": around(7, 4)}, version=version, name="After")
+    first, second = after.configurations.order_by("position")
+    Configuration.objects.filter(pk=first.pk).update(judge_model="judge:1b")
+    Configuration.objects.filter(pk=second.pk).update(rubric_version=other)
+    found = experiments_compared(after.pk, before.pk)
+    assert [pair["not_comparable"] for pair in found["pairs"]] == [
+        "the judge changed (judge:8b → judge:1b)",
+        "the rubric version changed",
+    ]
+    assert found["headline"] == (
+        "A does not compare: the judge changed (judge:8b → judge:1b). "
+        "B does not compare: the rubric version changed."
+    )
+
+
 def test_tasks_whose_text_changed_do_not_count(project, suite, version, before, editor):
     texts: list[SuiteTaskText] = [a_task(f"task-{at:03}") for at in range(1, TASKS)]
     texts[0] = a_task("task-001", task="Explain something else.")
@@ -84,6 +101,8 @@ def test_partners_by_what_they_run_then_by_name_then_the_baseline(suite, version
         entry.refresh_from_db()
     assert partner_of(exact, before_all) == (first, "exact")
     assert partner_of(named, before_all) == (second, "name")
+    assert partner_of(neither, before_all) == (None, "")
+    neither.baseline = True
     assert partner_of(neither, before_all) == (first, "baseline")
     assert differences(second, named) == [
         {"setting": "producer", "before": "ollama/writer:1b", "after": "ollama/other"},

@@ -4,7 +4,9 @@ import pytest
 from django.urls import reverse
 
 from refinement.models import Experiment
+from refinement.providers.base import ModelInfo
 from refinement.selectors.launch import model_lists
+from refinement.selectors.launch.available_models import Offer
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.services.experiments.given import a_rubric
 
@@ -106,6 +108,33 @@ def test_the_estimate_alone_follows_the_form(as_editor, project, version):
     assert "<form" not in html
     assert "5 tasks × 2 × 2" in html
     assert ">20<" in html
+
+
+def test_the_form_warns_of_judges_that_differ_or_are_related(as_editor, project, version):
+    data = form_of(a_suite_of(project, 1), version)
+    place = address(project, "experiment_estimate")
+    html = as_editor.post(place, data).content.decode()
+    assert "A, B: writer and judge are of the same family. Models rate their own family" in html
+    assert "scores do not compare" not in html
+    html = as_editor.post(place, data | {"c1-judge_typed": "ollama/loopback:1b"}).content.decode()
+    assert "The judges differ, so the scores do not compare." in html
+    assert "B: writer and judge are the same model." in html
+    html = as_editor.post(place, data | {"c1-judges": "board"}).content.decode()
+    assert "The boards of judges differ, so the scores do not compare." in html
+
+
+@pytest.mark.parametrize(("models", "judge"), [(("a:1b", "b:2b"), "b:2b"), (("a:1b",), "a:1b")])
+def test_the_judge_is_another_model_than_the_writer_if_there_is_one(
+    as_editor, project, version, monkeypatch, models, judge
+):
+    a_suite_of(project, 1)
+    offers = [Offer("ollama", tuple(ModelInfo(name) for name in models))]
+    monkeypatch.setattr("refinement.views.experiments.launch.models_for_launch", lambda: offers)
+    usual = {"producer": "ollama/a:1b", "judge": "ollama/a:1b"}
+    monkeypatch.setattr("refinement.views.experiments.launch.usual_values", lambda *given: usual)
+    html = as_editor.get(address(project)).content.decode()
+    select = html.split('name="c0-judge"')[1].split("</select>")[0]
+    assert f'value="ollama/{judge}" selected' in select
 
 
 def test_an_experiment_can_be_launched_again(as_editor, project, version):

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from refinement.models import BlindReading, Experiment, ExperimentRun, Report, Run
+from refinement.models import BlindReading, Configuration, Experiment, ExperimentRun, Report, Run
 from refinement.selectors.experiments.results import experiment_results
 from refinement.services.runs.creating import run_create
 from tests.selectors.experiments.given import a_suite_of, an_experiment
@@ -46,6 +46,33 @@ def test_the_page_says_which_is_better_and_where_one_is_worse(as_viewer, project
     first_row = html.split('<table class="heat-table">')[1].split("<tbody>")[1].split("</tr>")[0]
     assert "tile-worse" in first_row
     assert "style=" not in html
+
+
+def test_other_judges_have_no_verdict_and_related_ones_are_named(as_viewer, project):
+    experiment = better(project)
+    assert "experiment-doubts" not in as_viewer.get(page_of(experiment)).content.decode()
+    Configuration.objects.filter(experiment=experiment, name="B").update(judge_model="writer:1b")
+    Report.objects.update(result=experiment_results(experiment.pk))
+    html = as_viewer.get(page_of(experiment)).content.decode()
+    assert (
+        "The judges differ, so the scores do not compare. A, C: ollama/judge:8b; B: ollama/writer:1b." in html
+    )
+    assert "B: writer and judge are the same model. Models rate their own family about 0.9" in html
+    assert "B does not compare with A: the judge or the rubric version differs." in html
+    assert "B is better" not in html
+    assert 'class="verdict verdict-better"' not in html.split('id="leaderboard"')[1].split("</table>")[0]
+    assert "Make B the baseline" not in html
+
+
+def test_stopping_and_running_what_is_missing_ask_first(as_editor, project):
+    experiment = an_experiment(a_suite_of(project, 3), {"A": [7.0, 7.0, 7.0]}, finished=False)
+    cell = ExperimentRun.objects.filter(experiment=experiment).first()
+    ExperimentRun.objects.filter(pk=cell.pk).update(state="waiting", r1=None)
+    assert "Stop 1 run? Finished runs are kept." in as_editor.get(page_of(experiment)).content.decode()
+    ended = {"status": "cancelled", "finished_at": experiment.created_at}
+    Experiment.objects.filter(pk=experiment.pk).update(**ended)
+    ExperimentRun.objects.filter(pk=cell.pk).update(state="cancelled")
+    assert "Run 1 run?" in as_editor.get(page_of(experiment)).content.decode()
 
 
 def test_queries_do_not_grow(as_viewer, project, django_assert_max_num_queries):

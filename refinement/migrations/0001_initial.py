@@ -1770,7 +1770,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('experiment__isnull', True)), fields=['project', '-id', 'archived_at', 'created_at', 'experiment', 'status', 'outcome'], name='run_own'),
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('experiment__isnull', True)), fields=['project', 'outcome', '-id', 'archived_at', 'created_at', 'experiment'], name='run_own_by_outcome'),
         ),
         migrations.AddIndex(
             model_name='run',

@@ -187,8 +187,8 @@ class Run(Leased):
             newest(by="source", name="run_by_source", condition=IN_USE & IMPORTED),
             newest(by="experiment", name="run_by_experiment", condition=IN_USE & OF_EXPERIMENT),
             newest(by="suite", name="run_by_suite", condition=IN_USE & OF_EXPERIMENT),
-            # For a project's home and its failures: an experiment may have more runs than everything else.
-            newest("experiment", "status", "outcome", name="run_own", condition=IN_USE & OWN),
+            # For a project's home: an experiment may have more runs than everything else.
+            newest("experiment", by="outcome", name="run_own_by_outcome", condition=IN_USE & OWN),
             newest(
                 *("experiment", "outcome", "rounds_judged"),
                 by="status",

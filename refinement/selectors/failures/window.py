@@ -94,7 +94,8 @@ def window_of(project: Project, filters: RunFilters, size: int = SIZES[0]) -> Wi
         *("pk", "created_at", "rubric_version_id", "outcome", "stop_reason", "failure_role", "best"),
         *("best_round", "producer_model", "judge_model", "task_type", "penalty_rounds"),
     )
-    found = runs_found(project, filters).filter(outcome__gt="")
+    # Not `outcome__gt`: with that, SQLite sorts all of them by an index that begins with the outcome.
+    found = runs_found(project, filters).exclude(outcome="")
     rows = [WindowRun(*values) for values in found.values_list(*fields)[: size + 1]]
     runs = rows[:size]
     versions = {run.version for run in runs}

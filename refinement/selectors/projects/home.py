@@ -131,7 +131,7 @@ def _numbers(project: Project, most: int, **conditions: object) -> list[int]:
 
 def _failed(project: Project) -> list[int]:
     """Runs that failed recently, outside of experiments: they need a retry or can be archived."""
-    numbers = _numbers(project, MOST_HELD, outcome=Outcome.ERROR, status=RunStatus.FINISHED, **OUTSIDE)
+    numbers = _numbers(project, MOST_HELD, outcome=Outcome.ERROR, **OUTSIDE)
     recently = timezone.now() - FAILED_SINCE
     failed = Run.objects.filter(pk__in=numbers, finished_at__gte=recently)
     return list(failed.order_by("-pk").values_list("pk", flat=True))

@@ -31,7 +31,7 @@ from refinement.selectors.failures.tables import (
     names_table,
     numbers,
 )
-from refinement.selectors.failures.window import LEAVE_OUT, SIZES, window_of, with_experiments
+from refinement.selectors.failures.window import SIZES, window_of, with_experiments
 from refinement.selectors.failures.wording import worded_visibly
 from refinement.selectors.reviews.blindness import without_hidden
 from refinement.services.failures.editing import (
@@ -51,7 +51,7 @@ class FailureQuery(RunFilters):
     """The filters of the run list, and how many of the newest matching runs count."""
 
     experiments: Literal["leave_out", "include", "only"] = Field(
-        LEAVE_OUT, description="What to do with runs of experiments, unless `experiment` or `suite` is given."
+        "leave_out", description="For runs of experiments, unless `experiment` or `suite` is given."
     )
     window: int = Field(SIZES[0], ge=1, le=SIZES[-1], description="The newest matching runs that count.")
 

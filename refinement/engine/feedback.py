@@ -1,6 +1,7 @@
 """What the producer is told after a round. It contains no computed scores, and it is never empty."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 
 from refinement.engine.types import (
@@ -33,7 +34,7 @@ def feedback_from(rubric: Rubric, number: int, assessment: Assessment, note: str
     note = " ".join(told((note, *failure_notes(assessment))))
     issues = told(issue for verdict in assessment.verdicts for issue in verdict.issues)
     asi = told(verdict.asi for verdict in assessment.verdicts)[:1]
-    failures = (*assessment.failed_checks, *invented(assessment))
+    failures = (*reported(rubric, assessment.failed_checks), *invented(assessment))
     if style is FeedbackStyle.ISSUES:
         issues, asi = issues or asi or remarks(rubric, assessment), ()
     elif style is FeedbackStyle.ASI:
@@ -44,6 +45,17 @@ def feedback_from(rubric: Rubric, number: int, assessment: Assessment, note: str
     if not issues and not asi and not failures:
         issues = (NOTHING_NAMED,)
     return Feedback(style, number, issues=issues, asi="".join(asi), failures=failures, note=note)
+
+
+def reported(rubric: Rubric, failed: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
+    """The failed checks. Only an eval's, which have gates, quote what was expected and what came.
+
+    Elsewhere the message and the suggestion say it, and the quote would bring the rejected text back into a
+    prompt that starts over without it.
+    """
+    if rubric.gates is not None:
+        return tuple(failed)
+    return tuple(replace(result, expected="", actual="") for result in failed)
 
 
 def failure_notes(assessment: Assessment) -> Iterator[str]:

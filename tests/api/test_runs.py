@@ -163,11 +163,12 @@ def test_list_and_read_take_a_fixed_number_of_queries(api_viewer, project):
             assert api_viewer.get(address).status_code == 200
         return len(taken)
 
+    queries(f"{RUNS}/{run.pk}")  # the first reading of a run's scores is stored
     few = queries(RUNS), queries(f"{RUNS}/{run.pk}")
     runs_of(project, 30, tags=("a", "b", "c"))
     RunTag.objects.create(run=run, project=project, name="c")
     assert (queries(f"{RUNS}?limit=100"), queries(f"{RUNS}/{run.pk}")) == few
-    assert few == (6, 6)
+    assert few == (6, 7)
 
 
 # --- reading --------------------------------------------------------------------------------------

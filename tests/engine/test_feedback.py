@@ -13,6 +13,7 @@ from refinement.engine.feedback import (
     NOTHING_NAMED,
     feedback_from,
 )
+from refinement.engine.rubrics import Gate
 from refinement.engine.scoring import assess
 from refinement.engine.steps import next_step
 from refinement.engine.types import (
@@ -244,3 +245,19 @@ def test_checks_that_all_passed_still_give_feedback():
     of = rubric("ralph", stop_rules=())
     step = next_step(of, History((Round(1, "c", assess(of, None, checks(True))),)))
     assert step.feedback.issues == (NOTHING_NAMED,)
+
+
+# --- what was expected and what came -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gates", [None, (Gate(("depth",)),)])
+def test_only_an_evals_failures_quote_the_rejected_text(gates):
+    failed = CheckResult("heading", passed=False, message="No heading.", expected="a heading", actual="Some")
+    of = replace(two_criteria(FeedbackStyle.FAILURES), gates=gates)
+
+    entry = feedback_from(of, 1, assess(of, said(), (failed,)), "").failures[0]
+
+    assert (entry.message, entry.expected, entry.actual) == (
+        "No heading.",
+        *(("a heading", "Some") if gates else ("", "")),
+    )

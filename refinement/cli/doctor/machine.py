@@ -36,19 +36,31 @@ def packages(pins: Path = ROOT / "requirements" / "app.txt") -> Finding:
     if not pins.is_file():
         return warn("packages", f"{pins} is missing", "Restore the file from git: git checkout requirements")
     missing, other = [], []
-    for name, wanted, marker in filter(None, map(pinned, pins.read_text("utf-8").splitlines())):
+    for name, versions, everywhere in all_pinned(pins.read_text("utf-8")):
         try:
             there = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            # A package with a marker may be for another system or Python version.
-            missing += [] if marker else [name]
+            missing += [name] if everywhere else []
             continue
-        other += [] if there == wanted else [f"{name} {there} instead of {wanted}"]
+        other += [] if there in versions else [f"{name} {there} instead of {' or '.join(versions)}"]
     if missing:
         return fail("packages", f"not installed: {few(missing)}", "Install them: make install")
     if other:
         return warn("packages", f"not the tested versions: {few(other)}", "Install them: make install")
     return ok("packages", "all required packages are installed")
+
+
+def all_pinned(text: str) -> list[tuple[str, list[str], bool]]:
+    """Each package with its versions, and whether it is required everywhere.
+
+    A package with a marker may be for another system, or have another version for another Python.
+    """
+    versions: dict[str, list[str]] = {}
+    everywhere: dict[str, bool] = {}
+    for name, version, marker in filter(None, map(pinned, text.splitlines())):
+        versions.setdefault(name, []).append(version)
+        everywhere[name] = not marker
+    return [(name, found, everywhere[name]) for name, found in versions.items()]
 
 
 def pinned(line: str) -> tuple[str, str, str] | None:

@@ -261,6 +261,9 @@ def _texts(rubric: Rubric) -> dict[str, str]:
         "Output contract": rubric.output_contract,
         "Output schema": schema_words(rubric.output_schema),
         "Output pattern": rubric.output_pattern,
+        "Required to pass": "\n".join(
+            f"{', '.join(gate.keys)}: {plain(gate.threshold)}" for gate in rubric.gates or ()
+        ),
         "Search space": rubric.search_space,
         **own,
     }

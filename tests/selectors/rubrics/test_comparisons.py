@@ -10,6 +10,7 @@ from refinement.diffing.passages import word_diff
 from refinement.engine.kinds import JudgeMode, OnPlateau
 from refinement.engine.panels import PANELS, Judges
 from refinement.engine.profiles import default_rubrics, rubric_for
+from refinement.engine.rubrics import Gate
 from refinement.engine.types import (
     Budget,
     Check,
@@ -67,6 +68,7 @@ CHANGES = {
     "search_space": "Some.",
     "templates": {"judge": "Own."},
     "judges": Judges(JudgeMode.BOARD),
+    "gates": (Gate((BASE.criteria[0].key,)),),
 }
 
 

@@ -50,7 +50,7 @@ def test_each_criterion_has_a_lane_with_its_median_and_spread(as_viewer, project
     assert text.count('<svg class="lane"') == 6
     assert 'aria-label="Completeness: Operator 9, then 8.5; Newcomer 6, then 8; Fact checker 8;' in text
     assert "median 8; spread 0.5" in text
-    assert text.count("lane-arrow") == 1  # the others moved by too little for an arrow
+    assert text.count("lane-arrow") == 3  # the others moved by too little for an arrow
     assert text.count('class="lane-median"') == 6
 
 

@@ -88,7 +88,11 @@ def test_the_judges_prefix_stays_while_the_producer_writes(provider: EmbeddedPro
 
 def test_a_generation_can_be_cancelled(provider: EmbeddedProvider) -> None:
     stopper, heard = Stopper(), []
-    endless = CompletionRequest(DEFAULT_MODEL, [Message("user", "Count to ten thousand.")], max_tokens=4000)
+    # The model may end a text of its own accord; a list of this length it cannot end.
+    long_list = {"type": "array", "items": {"enum": ["one", "two"]}, "minItems": 1_000}
+    endless = CompletionRequest(
+        DEFAULT_MODEL, [Message("user", "Count to ten thousand.")], max_tokens=4000, schema=long_list
+    )
 
     def hear(piece: str) -> None:
         heard.append(piece)
@@ -103,7 +107,11 @@ def test_a_generation_can_be_cancelled(provider: EmbeddedProvider) -> None:
 def test_one_generation_at_a_time_and_waiting_can_be_cancelled(provider: EmbeddedProvider) -> None:
     first, second = Stopper(), Stopper()
     running = threading.Event()
-    endless = CompletionRequest(DEFAULT_MODEL, [Message("user", "Count to ten thousand.")], max_tokens=4000)
+    # The model may end a text of its own accord; a list of this length it cannot end.
+    long_list = {"type": "array", "items": {"enum": ["one", "two"]}, "minItems": 1_000}
+    endless = CompletionRequest(
+        DEFAULT_MODEL, [Message("user", "Count to ten thousand.")], max_tokens=4000, schema=long_list
+    )
 
     def run() -> None:
         with pytest.raises(Cancelled):

@@ -55,12 +55,21 @@ def expected_words(check: Check) -> str:
 
 def _texts(value: object) -> list[str]:
     if isinstance(value, (list, tuple)):
-        return [str(part) for part in value]
-    return [] if value is None else [str(value)]
+        return [_text(part) for part in value[: MOST_LISTED + 1]]
+    return [] if value is None else [_text(value)]
+
+
+def _text(value: object) -> str:
+    """The value as text; parameters of a rubric can hold numbers and structures of any size."""
+    try:
+        return str(value)
+    except (ValueError, RecursionError):
+        return "…"
 
 
 def _length(parameters: Mapping[str, object]) -> str:
     low, high = parameters.get("minimum"), parameters.get("maximum")
     unit = parameters.get("unit") or "characters"
-    limits = [f"at least {low}"] * (low is not None) + [f"at most {high}"] * (high is not None)
-    return f"has {' and '.join(limits)} {unit}"
+    limits = [("at least", low), ("at most", high)]
+    said = [f"{words} {_text(limit)}" for words, limit in limits if limit is not None]
+    return f"has {' and '.join(said)} {_text(unit)}"

@@ -45,7 +45,7 @@ def test_a_folder_is_looked_at_then_imported_and_marked(signed_in, project, tmp_
     assert in_both_themes(page) == []
     page.get_by_label("Files", exact=True).set_input_files([str(path) for path in sorted(tmp_path.iterdir())])
     page.get_by_role("button", name="Check files").click()
-    expect(page.get_by_text("“~7” is an estimate; read as 7.").first).to_be_visible()
+    expect(page.get_by_text("An estimate; the number is read as it is.").first).to_be_visible()
     assert not Run.objects.exists()
     pictured(page, "report")
     assert in_both_themes(page) == []

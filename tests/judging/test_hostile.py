@@ -1,4 +1,4 @@
-"""Templates and checks that mean harm: refused or ended within two seconds of processor time and 100 MB."""
+"""Templates and checks that mean harm: refused or ended within two seconds of processor time and 140 MB."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from tests.judging import hostile
 ROOT = Path(__file__).parents[2]
 PATIENCE = 600  # seconds for all of them, on a machine that does much else
 MOST_SECONDS = 2.0
-MOST_BYTES = 100 * 1024 * 1024
+MOST_BYTES = 140 * 1024 * 1024
 MOST_CHARS = {"templates": SPARE_CHARS + REPEATS * 1_000_000, "checks": 2_000}
 
 

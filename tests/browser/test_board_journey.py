@@ -109,6 +109,7 @@ def rubric_from_a_sample(page: Page) -> None:
     page.get_by_label("Sample").fill(TEXTS[0])
     page.get_by_role("button", name="Propose a rubric").click()
     expect(page).to_have_url(re.compile(r"/new/sample/1/edit/$"), timeout=PATIENCE)
+    page.wait_for_load_state()  # the editor's script listens now
     expect(page.get_by_text("nothing is saved yet")).to_be_visible()
     expect(page.locator("#criteria li [data-title]")).to_contain_text(["Findability", "Completeness"])
 

@@ -129,7 +129,7 @@ def open_the_worst_regression(page: Page) -> None:
 
 def open_what_fails_most(page: Page) -> None:
     """Workers read the issues once somebody has looked; the page updates by itself."""
-    page.goto(re.sub(r"/experiments/.*", "/failures/", page.url))
+    page.goto(re.sub(r"/experiments/.*", "/failures/?experiments=include", page.url))
     for words in (TIME_ZONE, HOW_LONG):
         expect(category(page, words)).to_be_visible()
 
@@ -143,14 +143,14 @@ def name_and_merge_two_categories(page: Page) -> None:
     page.get_by_label("Name", exact=True).fill("Facts about copies")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Facts about copies")
-    page.goto(re.sub(r"/failures/.*", "/failures/", page.url))
+    page.goto(re.sub(r"/failures/.*", "/failures/?experiments=include", page.url))
     category(page, HOW_LONG).click()
     page.locator("summary", has_text="Merge into").click()
     page.get_by_label("Category", exact=True).select_option(label="Facts about copies")
     page.get_by_role("button", name="Merge", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Facts about copies")
     expect(page.locator(".fail-merged")).to_contain_text(HOW_LONG)
-    page.goto(re.sub(r"/failures/.*", "/failures/", page.url))
+    page.goto(re.sub(r"/failures/.*", "/failures/?experiments=include", page.url))
     expect(category(page, "Facts about copies")).to_be_visible()
     expect(category(page, HOW_LONG)).to_have_count(0)
 

@@ -27,7 +27,9 @@ def routes(patterns, before=""):
 
 def test_every_route_with_a_secret_is_covered():
     found = [
-        route for route in routes(get_resolver().url_patterns) if re.search(r"<(str:)?(token|key)>", route)
+        route
+        for route in routes(get_resolver().url_patterns)
+        if re.search(r"<(str:)?(token|key)>", route) and "suites/" not in route  # a task's key is no secret
     ]
     assert len(found) >= 5
     for route in found:

@@ -7,6 +7,7 @@ import sys
 import pytest
 from django.core.management import CommandError, call_command
 
+from refinement.cli.exits import NotThere
 from refinement.engine.profiles import default_rubrics
 from refinement.models import Endpoint, Project, Run
 from refinement.services.projects.local import local_project, project_named
@@ -52,9 +53,7 @@ WRONG = [
     ([*PLAIN, *MODELS, "--max-rounds", "0"], "at least one round"),
     ([*PLAIN, *MODELS, "--threshold", "11"], "pass_threshold is outside the scale"),
     ([*PLAIN, *MODELS, "--threshold", "high"], "policy.pass_threshold"),
-    (["--rubric", "wiggum", "--task", "@missing.txt", *MODELS], "cannot read missing.txt: No such file"),
     (["--rubric", "wiggum", "--task", "  ", *MODELS], "The task is empty"),
-    ([*PLAIN, *MODELS, "--seed", "missing.md"], "cannot read missing.md"),
     ([*PLAIN, *MODELS, "--seed", "."], "cannot read .: Is a directory"),
     (["--resume", "77"], "run 77 does not exist"),
     (["--resume", "0"], "run 0 does not exist"),
@@ -110,3 +109,17 @@ def test_installing_the_rubrics_again_leaves_those_that_are_there(project):
     project.rubrics.get(slug="wiggum").versions.get()
     default_rubrics_install(project=project)
     assert set(project.rubrics.values_list("pk", "slug")) == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--rubric", "wiggum", "--task", "@missing.md", *MODELS],
+        [*PLAIN, *MODELS, "--seed", "missing.md"],
+    ],
+)
+def test_a_missing_file_is_not_found(arguments):
+    with pytest.raises(NotThere, match=r"cannot read missing\.md: No such file"):
+        call_command("refine", *arguments)
+    assert not Run.objects.exists()

@@ -8,7 +8,7 @@ import pytest
 from refinement.engine.codec import rubric_from_json, rubric_to_json
 from refinement.engine.profiles import RALPH_POLICY, RALPH_SCALE, context_rules_for
 from refinement.engine.scoring import assess, composite, passes
-from refinement.engine.sentences import why_stopped
+from refinement.engine.sentences import fall_sentence, held_back, why_stopped
 from refinement.engine.stopping import outcome_of
 from refinement.engine.types import (
     Check,
@@ -94,3 +94,23 @@ def test_a_gate_names_what_is_there():
         Gate(("a",), Decimal(2))
     with pytest.raises(ValueError, match="at least one key"):
         Gate(())
+
+
+def test_a_run_without_a_pass_mark_passes_when_all_that_is_required_holds():
+    given = rubric((Gate(("a",)),))
+    history = History(rounds=(Round(1, "x", judged(given, "0.5", 1, 0)),))
+    said = why_stopped(given, history, StopReason.QUALITY_THRESHOLD_MET)
+    assert "everything that is required holds" in said
+
+
+def test_a_gate_that_is_newly_missed_is_what_fell():
+    given = rubric((Gate(("tone",), Decimal("0.8")),))
+    before, after = judged(given, "0.8", 0, 1), judged(given, "0.5", 1, 1)
+    same = replace(after, composite=before.composite)
+    assert fall_sentence(given, before, same) == "“tone” is below 0.8"
+
+
+def test_why_a_round_with_enough_points_did_not_pass():
+    assert held_back(rubric(None, Decimal("0.5")), Decimal("0.6"), ["a"]) == (
+        "Score 0.60 reached the pass mark, but the check “a” failed."
+    )

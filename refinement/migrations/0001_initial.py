@@ -35,6 +35,9 @@ class Migration(migrations.Migration):
                 ('sharing', models.BooleanField(default=True)),
                 ('monthly_cost', models.DecimalField(blank=True, decimal_places=2, max_digits=12, null=True)),
                 ('monthly_tokens', models.PositiveBigIntegerField(blank=True, null=True)),
+                ('gate_labels', models.PositiveIntegerField(blank=True, null=True)),
+                ('gate_kappa', models.DecimalField(blank=True, decimal_places=3, max_digits=4, null=True)),
+                ('gate_like_people', models.BooleanField(default=False)),
             ],
             options={
                 'ordering': ['name', 'id'],
@@ -105,6 +108,9 @@ class Migration(migrations.Migration):
                 ('plateau_asked', models.BooleanField(default=False)),
                 ('pause_after_round', models.BooleanField(default=False)),
                 ('plateau_accepted', models.BooleanField(default=False)),
+                ('smallest_difference', models.DecimalField(blank=True, decimal_places=6, max_digits=9, null=True)),
+                ('held_out_endpoint', models.CharField(blank=True, max_length=400)),
+                ('held_out_model', models.CharField(blank=True, max_length=200)),
                 ('decision', models.CharField(blank=True, max_length=10, null=True)),
                 ('chosen_round', models.PositiveIntegerField(blank=True, null=True)),
                 ('failure_role', models.CharField(blank=True, max_length=10)),
@@ -117,6 +123,24 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+            },
+        ),
+        migrations.CreateModel(
+            name='LabelItem',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveIntegerField()),
+                ('key', models.CharField(max_length=200)),
+                ('title', models.CharField(blank=True, max_length=120)),
+                ('task', models.TextField(blank=True)),
+                ('task_type', models.CharField(blank=True, max_length=50)),
+                ('producer_family', models.CharField(blank=True, max_length=100)),
+                ('text_chars', models.PositiveIntegerField(default=0)),
+                ('text_sha256', models.CharField(blank=True, max_length=64)),
+                ('text', models.TextField(blank=True)),
+            ],
+            options={
+                'ordering': ['position'],
             },
         ),
         migrations.CreateModel(
@@ -231,6 +255,7 @@ class Migration(migrations.Migration):
                 ('repeats', models.PositiveSmallIntegerField()),
                 ('temperature', models.DecimalField(decimal_places=2, default=0, max_digits=3)),
                 ('anchored', models.BooleanField(default=False)),
+                ('fingerprint', models.CharField(blank=True, max_length=64)),
                 ('nonce', models.CharField(max_length=32)),
                 ('context_tokens', models.PositiveIntegerField(blank=True, null=True)),
                 ('human_scores', models.JSONField(blank=True, default=dict)),
@@ -277,6 +302,7 @@ class Migration(migrations.Migration):
                 ('completion_tokens', models.PositiveIntegerField(default=0)),
                 ('seconds', models.DecimalField(decimal_places=3, default=0, max_digits=12)),
                 ('bench', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='refinement.bench')),
+                ('reused_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='refinement.benchtrial')),
             ],
             options={
                 'ordering': ['number', 'seat'],
@@ -689,6 +715,24 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='FeedbackCorrection',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('round_number', models.PositiveIntegerField()),
+                ('kind', models.CharField(choices=[('issue', 'Issue'), ('suggestion', 'Suggested change'), ('improvement', 'Improvement')], max_length=12)),
+                ('position', models.PositiveSmallIntegerField(default=0)),
+                ('fate', models.CharField(choices=[('addressed', 'Addressed'), ('open', 'Still open'), ('came_back', 'Came back'), ('worse', 'Made worse'), ('overtaken', 'Overtaken')], max_length=12)),
+                ('author_name', models.CharField(max_length=120)),
+                ('corrected_at', models.DateTimeField(auto_now=True)),
+                ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='feedback_corrections', to='refinement.run')),
+            ],
+            options={
+                'ordering': ['id'],
+                'constraints': [models.UniqueConstraint(fields=('run', 'round_number', 'kind', 'position'), name='feedback_correction_unique'), models.CheckConstraint(condition=models.Q(('fate__in', ['addressed', 'open', 'came_back', 'worse', 'overtaken'])), name='feedback_fate_known')],
+            },
+        ),
+        migrations.CreateModel(
             name='IdempotencyKey',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -778,6 +822,66 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='LabelRater',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=160)),
+                ('judge_model', models.CharField(blank=True, max_length=200)),
+                ('opened_at', models.DateTimeField(blank=True, null=True)),
+                ('left_at', models.DateTimeField(blank=True, null=True)),
+                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='label_raters', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['id'],
+            },
+        ),
+        migrations.CreateModel(
+            name='Label',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('scores', models.JSONField()),
+                ('reasons', models.JSONField(blank=True, default=dict)),
+                ('note', models.TextField(blank=True)),
+                ('blind', models.BooleanField(default=False)),
+                ('wrong', models.JSONField(blank=True, default=list)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('changed_at', models.DateTimeField(blank=True, null=True)),
+                ('version', models.PositiveIntegerField(default=1)),
+                ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='labels', to='refinement.labelitem')),
+                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='labels', to='refinement.labelrater')),
+            ],
+            options={
+                'ordering': ['id'],
+                'constraints': [models.UniqueConstraint(fields=('item', 'rater'), name='label_one_a_rater')],
+            },
+        ),
+        migrations.CreateModel(
+            name='LabelSet',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=160)),
+                ('note', models.TextField(blank=True)),
+                ('raters_wanted', models.PositiveSmallIntegerField(default=2)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('archived_at', models.DateTimeField(blank=True, null=True)),
+                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='label_sets', to='refinement.project')),
+            ],
+            options={
+                'ordering': ['-id'],
+            },
+        ),
+        migrations.AddField(
+            model_name='labelrater',
+            name='label_set',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='raters', to='refinement.labelset'),
+        ),
+        migrations.AddField(
+            model_name='labelitem',
+            name='label_set',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='refinement.labelset'),
+        ),
+        migrations.CreateModel(
             name='LiveText',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -789,6 +893,34 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['position'],
                 'constraints': [models.UniqueConstraint(fields=('run', 'attempt', 'position'), name='live_text_in_order')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Measurement',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('retest', 'Retest'), ('planted', 'Planted defects'), ('replay', 'Replay'), ('held_out', 'Held-out judge')], max_length=10)),
+                ('status', models.CharField(choices=[('running', 'Running'), ('paused', 'Paused'), ('finished', 'Finished'), ('cancelled', 'Stopped')], default='running', max_length=10)),
+                ('status_reason', models.CharField(blank=True, max_length=400)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('definition', models.JSONField(blank=True, null=True)),
+                ('definition_sha256', models.CharField(max_length=64)),
+                ('endpoint', models.CharField(max_length=400)),
+                ('model', models.CharField(max_length=200)),
+                ('panel', models.JSONField(blank=True, default=list)),
+                ('repeats', models.PositiveSmallIntegerField(default=1)),
+                ('ask_again', models.BooleanField(default=False)),
+                ('token_budget', models.PositiveBigIntegerField(blank=True, null=True)),
+                ('quote', models.JSONField(blank=True, default=dict)),
+                ('chosen', models.JSONField(blank=True, default=dict)),
+                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ('label_set', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='measurements', to='refinement.labelset')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='measurements', to='refinement.project')),
+                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='measurements', to='refinement.run')),
+            ],
+            options={
+                'ordering': ['-id'],
             },
         ),
         migrations.AddField(
@@ -924,7 +1056,7 @@ class Migration(migrations.Migration):
                 ('woken_at', models.DateTimeField(blank=True, null=True)),
                 ('wakes', models.PositiveSmallIntegerField(default=0)),
                 ('waiting_for', models.TextField(blank=True)),
-                ('kind', models.CharField(choices=[('experiment', 'Experiment'), ('comparison', 'Comparison'), ('failures', 'Failures')], max_length=12)),
+                ('kind', models.CharField(choices=[('experiment', 'Experiment'), ('comparison', 'Comparison'), ('failures', 'Failures'), ('trust', 'Judge trust'), ('judges', 'Two judges'), ('replay', 'Replay')], max_length=12)),
                 ('subject', models.PositiveBigIntegerField()),
                 ('other', models.PositiveBigIntegerField(default=0)),
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('done', 'Done'), ('failed', 'Failed')], default='queued', max_length=10)),
@@ -1010,6 +1142,33 @@ class Migration(migrations.Migration):
                 'ordering': ['number'],
                 'constraints': [models.UniqueConstraint(fields=('run', 'number'), name='round_unique_in_run'), models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='round_from_one'), models.CheckConstraint(condition=models.Q(('candidate_chars__gte', 1), ('origin', 'absent'), _connector='OR'), name='round_candidate_not_empty'), models.CheckConstraint(condition=models.Q(models.Q(('composite__isnull', True), ('judged_at__isnull', True), ('scores__isnull', True)), models.Q(('composite__isnull', False), ('judged_at__isnull', False), ('scores__isnull', False)), _connector='OR'), name='round_judged_has_composite')],
             },
+        ),
+        migrations.CreateModel(
+            name='MeasurementItem',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveIntegerField()),
+                ('started', models.BooleanField(default=False)),
+                ('edit', models.CharField(blank=True, max_length=30)),
+                ('harmless', models.BooleanField(default=False)),
+                ('criterion', models.CharField(blank=True, max_length=60)),
+                ('change', models.TextField(blank=True)),
+                ('bench', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='measured', to='refinement.bench')),
+                ('label_item', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='measurement_items', to='refinement.labelitem')),
+                ('measurement', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='refinement.measurement')),
+                ('original', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='copies', to='refinement.measurementitem')),
+                ('round', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='measurement_items', to='refinement.round')),
+            ],
+            options={
+                'ordering': ['position'],
+                'indexes': [models.Index(fields=['measurement', 'started', 'position'], name='measurement_item_next')],
+                'constraints': [models.UniqueConstraint(fields=('measurement', 'position'), name='measurement_item_position')],
+            },
+        ),
+        migrations.AddField(
+            model_name='labelitem',
+            name='round',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='label_items', to='refinement.round'),
         ),
         migrations.CreateModel(
             name='HumanScore',
@@ -1159,6 +1318,11 @@ class Migration(migrations.Migration):
             name='rubric',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.rubric'),
         ),
+        migrations.AddField(
+            model_name='labelset',
+            name='rubric',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='label_sets', to='refinement.rubric'),
+        ),
         migrations.CreateModel(
             name='RubricProposal',
             fields=[
@@ -1238,6 +1402,43 @@ class Migration(migrations.Migration):
             model_name='rubricversion',
             name='rubric',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='refinement.rubric'),
+        ),
+        migrations.AddField(
+            model_name='measurement',
+            name='rubric_version',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='measurements', to='refinement.rubricversion'),
+        ),
+        migrations.AddField(
+            model_name='labelset',
+            name='rubric_version',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='label_sets', to='refinement.rubricversion'),
+        ),
+        migrations.CreateModel(
+            name='JudgeRecord',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=200)),
+                ('name', models.CharField(max_length=200)),
+                ('endpoint', models.CharField(blank=True, max_length=400)),
+                ('model', models.CharField(max_length=200)),
+                ('panel', models.JSONField(blank=True, default=list)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('computed_at', models.DateTimeField(blank=True, null=True)),
+                ('labels', models.PositiveIntegerField(default=0)),
+                ('kappa', models.FloatField(blank=True, null=True)),
+                ('alpha', models.FloatField(blank=True, null=True)),
+                ('bias', models.FloatField(blank=True, null=True)),
+                ('smallest_difference', models.FloatField(blank=True, null=True)),
+                ('criteria_differences', models.JSONField(blank=True, default=dict)),
+                ('worse_than_people', models.BooleanField(blank=True, null=True)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judge_records', to='refinement.project')),
+                ('rubric_version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judge_records', to='refinement.rubricversion')),
+            ],
+            options={
+                'ordering': ['-id'],
+                'indexes': [models.Index(fields=['project', '-id'], name='judge_newest')],
+                'constraints': [models.UniqueConstraint(fields=('rubric_version', 'key'), name='judge_unique')],
+            },
         ),
         migrations.CreateModel(
             name='Criterion',
@@ -1652,6 +1853,22 @@ class Migration(migrations.Migration):
             name='project',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.project'),
         ),
+        migrations.AddIndex(
+            model_name='labelrater',
+            index=models.Index(fields=['user', 'left_at'], name='label_rater_open'),
+        ),
+        migrations.AddConstraint(
+            model_name='labelrater',
+            constraint=models.UniqueConstraint(fields=('label_set', 'name'), name='label_rater_name_unique'),
+        ),
+        migrations.AddConstraint(
+            model_name='labelrater',
+            constraint=models.UniqueConstraint(fields=('label_set', 'user'), name='label_rater_user_unique'),
+        ),
+        migrations.AddConstraint(
+            model_name='labelrater',
+            constraint=models.CheckConstraint(condition=models.Q(('judge_model', ''), ('user__isnull', True), _connector='OR'), name='label_rater_judge_is_no_member'),
+        ),
         migrations.AddConstraint(
             model_name='membership',
             constraint=models.UniqueConstraint(fields=('project', 'user'), name='membership_unique'),
@@ -1659,6 +1876,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='membership',
             constraint=models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'owner'])), name='membership_role_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='labelitem',
+            constraint=models.UniqueConstraint(fields=('label_set', 'key'), name='label_item_key_unique'),
+        ),
+        migrations.AddConstraint(
+            model_name='labelitem',
+            constraint=models.UniqueConstraint(fields=('label_set', 'position'), name='label_item_position_unique'),
         ),
         migrations.AddIndex(
             model_name='evaluatortrial',
@@ -1705,12 +1930,56 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('scale_step__isnull', True), ('scale_step__gt', 0), _connector='OR'), name='scale_step_positive'),
         ),
         migrations.AddIndex(
+            model_name='measurement',
+            index=models.Index(fields=['project', 'kind', '-id'], name='measurement_newest'),
+        ),
+        migrations.AddIndex(
+            model_name='measurement',
+            index=models.Index(fields=['rubric_version', 'kind', '-id'], name='measurement_of_version'),
+        ),
+        migrations.AddIndex(
+            model_name='measurement',
+            index=models.Index(fields=['status'], name='measurement_by_status'),
+        ),
+        migrations.AddConstraint(
+            model_name='measurement',
+            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['running', 'paused', 'finished', 'cancelled'])), name='measurement_status_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='measurement',
+            constraint=models.CheckConstraint(condition=models.Q(('repeats__gte', 1), ('repeats__lte', 10)), name='measurement_repeats_in_range'),
+        ),
+        migrations.AddConstraint(
+            model_name='measurement',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('status__in', ['running', 'paused'])), models.Q(('finished_at__isnull', False), ('status__in', ['finished', 'cancelled'])), _connector='OR'), name='measurement_ended_has_time'),
+        ),
+        migrations.AddIndex(
+            model_name='labelset',
+            index=models.Index(fields=['project', '-id'], name='label_set_newest'),
+        ),
+        migrations.AddIndex(
+            model_name='labelset',
+            index=models.Index(fields=['rubric', '-id'], name='label_set_of_rubric'),
+        ),
+        migrations.AddConstraint(
+            model_name='labelset',
+            constraint=models.UniqueConstraint(fields=('project', 'name'), name='label_set_name_unique'),
+        ),
+        migrations.AddConstraint(
+            model_name='labelset',
+            constraint=models.CheckConstraint(condition=models.Q(('raters_wanted__gte', 1), ('raters_wanted__lte', 20)), name='label_set_raters'),
+        ),
+        migrations.AddIndex(
             model_name='bench',
             index=models.Index(fields=['rubric_version', '-id'], name='bench_version_newest'),
         ),
         migrations.AddIndex(
             model_name='bench',
             index=models.Index(fields=['candidate_sha256'], name='bench_candidate'),
+        ),
+        migrations.AddIndex(
+            model_name='bench',
+            index=models.Index(condition=models.Q(('fingerprint', ''), _negated=True), fields=['fingerprint'], name='bench_fingerprint'),
         ),
         migrations.AddConstraint(
             model_name='bench',

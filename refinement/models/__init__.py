@@ -38,6 +38,7 @@ from refinement.models.runs.evaluator_trials import (
 )
 from refinement.models.runs.events import Event, EventKind
 from refinement.models.runs.imports import ImportBatch, ImportFile, RunImport
+from refinement.models.runs.ledger import FeedbackCorrection, FeedbackFate, FeedbackKind
 from refinement.models.runs.live import LiveText
 from refinement.models.runs.rounds import CheckResult, Round, RoundOrigin, Verdict
 from refinement.models.runs.runs import Run, RunSource, RunStatus, RunTag, SavedView
@@ -66,6 +67,14 @@ from refinement.models.system.webhooks import (
     WebhookFormat,
 )
 from refinement.models.system.workers import WorkerBeat
+from refinement.models.trust.judges import JudgeRecord
+from refinement.models.trust.labels import Label, LabelItem, LabelRater, LabelSet
+from refinement.models.trust.measurements import (
+    Measurement,
+    MeasurementItem,
+    MeasurementKind,
+    MeasurementStatus,
+)
 
 __all__ = [
     "ApiToken",
@@ -106,6 +115,9 @@ __all__ = [
     "FailureNaming",
     "FailureReading",
     "FailureSuggestion",
+    "FeedbackCorrection",
+    "FeedbackFate",
+    "FeedbackKind",
     "HumanScore",
     "IdempotencyKey",
     "ImmutableRow",
@@ -114,7 +126,16 @@ __all__ = [
     "Instruction",
     "Invitation",
     "IssueKind",
+    "JudgeRecord",
+    "Label",
+    "LabelItem",
+    "LabelRater",
+    "LabelSet",
     "LiveText",
+    "Measurement",
+    "MeasurementItem",
+    "MeasurementKind",
+    "MeasurementStatus",
     "MemberRole",
     "Membership",
     "MessageState",

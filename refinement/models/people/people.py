@@ -77,6 +77,10 @@ class Project(models.Model):
     # The budget for runs launched in a calendar month; None for no limit.
     monthly_cost = models.DecimalField(max_digits=12, decimal_places=2, null=True, blank=True)
     monthly_tokens = models.PositiveBigIntegerField(null=True, blank=True)
+    # What a judge must have before its PASS counts in gates and badges; all empty for no rule.
+    gate_labels = models.PositiveIntegerField(null=True, blank=True)
+    gate_kappa = models.DecimalField(max_digits=4, decimal_places=3, null=True, blank=True)
+    gate_like_people = models.BooleanField(default=False)  # not worse than people agree with each other
     members: "models.ManyToManyField[User, Membership]" = models.ManyToManyField(
         User, through="Membership", related_name="projects"
     )

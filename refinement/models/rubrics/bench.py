@@ -52,6 +52,9 @@ class Bench(models.Model):
     repeats = models.PositiveSmallIntegerField()
     temperature = models.DecimalField(max_digits=3, decimal_places=2, default=0)
     anchored = models.BooleanField(default=False)  # the judge sees the calibration example
+    # A digest of what its verdicts depend on: text, rubric, judge and the rest of the prompt. Empty for
+    # a bench that a person made.
+    fingerprint = models.CharField(max_length=64, blank=True)
     nonce = models.CharField(max_length=32)  # shared, so that all trials have the same prompt
     context_tokens = models.PositiveIntegerField(null=True, blank=True)
     human_scores = models.JSONField(
@@ -63,6 +66,9 @@ class Bench(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["rubric_version", "-id"], name="bench_version_newest"),
             models.Index(fields=["candidate_sha256"], name="bench_candidate"),
+            models.Index(
+                fields=["fingerprint"], name="bench_fingerprint", condition=~models.Q(fingerprint="")
+            ),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(
@@ -117,6 +123,9 @@ class BenchTrial(Leased):
     seat = models.PositiveSmallIntegerField(default=0)  # of the board's judge, from 1; 0 for a single judge
     status = models.CharField(max_length=10, choices=TrialStatus, default=TrialStatus.QUEUED)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    # The trial that had the same answer before, so that no call was needed.
+    reused_from = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="+")
 
     said = models.JSONField(default=list, blank=True)  # [{key, score, reasoning, improvement}]
     scores = models.JSONField(null=True, blank=True)  # by key, after penalties

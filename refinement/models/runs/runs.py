@@ -157,6 +157,11 @@ class Run(Leased):
     plateau_asked = models.BooleanField(default=False)
     pause_after_round = models.BooleanField(default=False)  # a person asked for it
     plateau_accepted = models.BooleanField(default=False)
+    # The smallest real difference of its judge's composites, if it was known at the launch.
+    smallest_difference = models.DecimalField(max_digits=9, decimal_places=6, null=True, blank=True)
+    # A judge that scores the first and the best round at the end; the loop never sees its scores.
+    held_out_endpoint = models.CharField(max_length=400, blank=True)
+    held_out_model = models.CharField(max_length=200, blank=True)
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="reruns")
     # From the newest decision of a person. The judge's fields are separate.
     decision = models.CharField(max_length=10, null=True, blank=True)

@@ -12,6 +12,9 @@ class ReportKind(models.TextChoices):
     EXPERIMENT = "experiment", "Experiment"
     COMPARISON = "comparison", "Comparison"
     FAILURES = "failures", "Failures"
+    TRUST = "trust", "Judge trust"
+    JUDGES = "judges", "Two judges"
+    REPLAY = "replay", "Replay"
 
 
 class ReportStatus(models.TextChoices):

@@ -60,6 +60,18 @@ def compute_of(kind: str) -> Compute:
         from refinement.execution.failures.computing import compute_failures
 
         return compute_failures
+    if kind == ReportKind.TRUST:
+        from refinement.execution.trust.computing import compute_trust
+
+        return compute_trust
+    if kind == ReportKind.JUDGES:
+        from refinement.execution.trust.computing import compute_judges
+
+        return compute_judges
+    if kind == ReportKind.REPLAY:
+        from refinement.execution.trust.replays import compute_replay
+
+        return compute_replay
     raise LookupError(f"no function computes reports of kind {kind}")
 
 

@@ -1,0 +1,1 @@
+"""Judges, label sets and measurements over the API."""

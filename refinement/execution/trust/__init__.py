@@ -1,0 +1,1 @@
+"""Computes what judges' scores are worth, in workers."""

@@ -1,0 +1,1 @@
+"""Reads of judge trust: judges, label sets and measurements."""

@@ -1,0 +1,1 @@
+"""Writes of judge trust: judges, label sets and measurements."""

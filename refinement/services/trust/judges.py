@@ -1,0 +1,58 @@
+"""Judges as rows: a rubric version with a model or a board."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from refinement.execution.reports import report_request
+from refinement.models import JudgeRecord, Project, ReportKind, Rubric, RubricVersion
+
+
+def judge_key(model: str, panel: Sequence[dict[str, Any]] = ()) -> str:
+    """What identifies a judge of a rubric version: its model, or a digest of its board's lenses and models.
+
+    The endpoint does not count: the same model on another server is the same judge.
+    """
+    if not panel:
+        return model
+    seats = [[seat["name"], seat["lens"], seat.get("model") or model] for seat in panel]
+    digest = hashlib.sha256(json.dumps(seats, ensure_ascii=False).encode()).hexdigest()
+    return f"board:{digest[:16]}"
+
+
+def judge_ensure(
+    *,
+    project: Project,
+    version: RubricVersion,
+    model: str,
+    endpoint: str = "",
+    panel: Sequence[dict[str, Any]] = (),
+) -> JudgeRecord:
+    """The judge's row, created if there is none. `endpoint` is where it was last called."""
+    record, created = JudgeRecord.objects.get_or_create(
+        rubric_version=version,
+        key=judge_key(model, panel),
+        defaults={
+            "project": project,
+            "name": f"Board of {len(panel)}" if panel else model,
+            "endpoint": endpoint,
+            "model": model,
+            "panel": list(panel),
+        },
+    )
+    if not created and endpoint and record.endpoint != endpoint:
+        record.endpoint = endpoint
+        record.save(update_fields=["endpoint"])
+    return record
+
+
+def trust_refresh(record: JudgeRecord) -> None:
+    """Has a worker compute the judge's figures again."""
+    report_request(project=record.project, kind=ReportKind.TRUST, subject=record.pk)
+
+
+def trust_refresh_rubric(rubric: Rubric) -> None:
+    """The same for all judges of the rubric's versions, after its labels changed."""
+    for record in JudgeRecord.objects.filter(rubric_version__rubric=rubric).select_related("project"):
+        trust_refresh(record)

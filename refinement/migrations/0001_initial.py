@@ -562,6 +562,21 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField()),
             ],
         ),
+        migrations.CreateModel(
+            name='RunLedger',
+            fields=[
+                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='ledger', serialize=False, to='refinement.run')),
+                ('covers', models.PositiveIntegerField()),
+                ('suggestions', models.PositiveIntegerField(default=0)),
+                ('suggestions_followed', models.PositiveIntegerField(default=0)),
+                ('suggestions_raised', models.PositiveIntegerField(default=0)),
+                ('items', models.PositiveIntegerField(default=0)),
+                ('items_followed', models.PositiveIntegerField(default=0)),
+                ('items_raised', models.PositiveIntegerField(default=0)),
+                ('entries', models.JSONField(default=list)),
+                ('growth', models.JSONField(default=dict)),
+            ],
+        ),
         migrations.AddField(
             model_name='run',
             name='created_by',
@@ -1853,6 +1868,11 @@ class Migration(migrations.Migration):
             name='project',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.project'),
         ),
+        migrations.AddField(
+            model_name='runledger',
+            name='rubric',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='refinement.rubric'),
+        ),
         migrations.AddIndex(
             model_name='labelrater',
             index=models.Index(fields=['user', 'left_at'], name='label_rater_open'),
@@ -1940,6 +1960,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='measurement',
             index=models.Index(fields=['status'], name='measurement_by_status'),
+        ),
+        migrations.AddConstraint(
+            model_name='measurement',
+            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'held_out')), fields=('run',), name='measurement_held_out_once'),
         ),
         migrations.AddConstraint(
             model_name='measurement',
@@ -2168,6 +2192,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='comment',
             index=models.Index(fields=['run', 'id'], name='comment_of_run'),
+        ),
+        migrations.AddIndex(
+            model_name='runledger',
+            index=models.Index(fields=['rubric', '-run', 'suggestions', 'suggestions_followed', 'suggestions_raised', 'items', 'items_followed', 'items_raised'], name='ledger_of_rubric'),
         ),
         migrations.RunPython(
             code=refinement.migrations.triggers.rubric_versions.add_triggers,

@@ -38,7 +38,7 @@ from refinement.models.runs.evaluator_trials import (
 )
 from refinement.models.runs.events import Event, EventKind
 from refinement.models.runs.imports import ImportBatch, ImportFile, RunImport
-from refinement.models.runs.ledger import FeedbackCorrection, FeedbackFate, FeedbackKind
+from refinement.models.runs.ledger import FeedbackCorrection, FeedbackFate, FeedbackKind, RunLedger
 from refinement.models.runs.live import LiveText
 from refinement.models.runs.rounds import CheckResult, Round, RoundOrigin, Verdict
 from refinement.models.runs.runs import Run, RunSource, RunStatus, RunTag, SavedView
@@ -162,6 +162,7 @@ __all__ = [
     "RuleKind",
     "Run",
     "RunImport",
+    "RunLedger",
     "RunSource",
     "RunStatus",
     "RunTag",

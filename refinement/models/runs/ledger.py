@@ -1,10 +1,11 @@
-"""What became of feedback: corrections by people to what the ledger concludes."""
+"""What became of feedback: what code concludes about a run, and corrections by people."""
 
 from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 
+from refinement.models.rubrics.rubrics import Rubric
 from refinement.models.runs.runs import Run
 
 
@@ -53,3 +54,39 @@ class FeedbackCorrection(models.Model):
 
     def __str__(self) -> str:
         return f"{self.fate}: {self.kind} {self.position} of round {self.round_number}"
+
+
+class RunLedger(models.Model):
+    """What became of a run's feedback, and how its text grew. Derived from its rounds by pure code.
+
+    It covers the first `covers` judged rounds; a page computes it anew if the run has more. The counts
+    include people's corrections, and are summed for the rubric's page.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="ledger")
+    rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="+")  # the run's
+    covers = models.PositiveIntegerField()
+    # Suggested changes that a revision was asked for, those that were followed, and those of them whose
+    # revision scored higher; then the same for all feedback.
+    suggestions = models.PositiveIntegerField(default=0)
+    suggestions_followed = models.PositiveIntegerField(default=0)
+    suggestions_raised = models.PositiveIntegerField(default=0)
+    items = models.PositiveIntegerField(default=0)
+    items_followed = models.PositiveIntegerField(default=0)
+    items_raised = models.PositiveIntegerField(default=0)
+    entries = models.JSONField(default=list)  # as `refinement.ledger` writes them
+    growth = models.JSONField(default=dict)  # length and the rubric's words in the text
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=[
+                    *("rubric", "-run", "suggestions", "suggestions_followed", "suggestions_raised"),
+                    *("items", "items_followed", "items_raised"),
+                ],
+                name="ledger_of_rubric",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"ledger of run {self.run_id}"

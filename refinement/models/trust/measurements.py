@@ -68,6 +68,12 @@ class Measurement(models.Model):
             models.Index(fields=["status"], name="measurement_by_status"),
         ]
         constraints: ClassVar = [
+            # A run's held-out judge is asked once, however often its end is announced.
+            models.UniqueConstraint(
+                fields=["run"],
+                condition=models.Q(kind=MeasurementKind.HELD_OUT),
+                name="measurement_held_out_once",
+            ),
             models.CheckConstraint(
                 condition=models.Q(status__in=MeasurementStatus.values), name="measurement_status_known"
             ),

@@ -1,0 +1,347 @@
+"""What a judge's figures say, in sentences. Pure: reads the JSON of a trust report.
+
+The page, the command line and the API say the same words.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from refinement.charts.intervals import number_text
+
+# How many labels are needed: for any answer, for a usable one, to gate, and to compare two judges.
+FIRST, USABLE, GATES, COMPARES = STEPS = (30, 50, 100, 200)
+MOST_NAMED = 4
+NOTICEABLE = 0.025  # of the scale: smaller biases are not worth a sentence
+RAISED = "too high"
+LOWERED = "too low"
+
+Report: TypeAlias = Mapping[str, Any]
+Entry: TypeAlias = Mapping[str, Any]
+Figure: TypeAlias = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a sentence; what matters most is `strong`."""
+
+    text: str
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A verdict on one criterion: a sign, a few words, and the kind of colour: ok, warn, bad or none."""
+
+    sign: str
+    words: str
+    kind: str = ""
+
+
+STANDINGS: Mapping[str, Standing] = {
+    "as_people": Standing("✓", "as good as people", "ok"),
+    "below_people": Standing("▲", "below people", "warn"),
+    "not_usable": Standing("✕", "not usable yet", "bad"),
+    "not_measurable": Standing("–", "people disagree"),
+    "not_enough": Standing("·", "not enough labels"),
+    "unknown": Standing("·", "people unknown"),
+}
+
+
+def standing_of(entry: Entry) -> Standing:
+    """The verdict on a criterion. Below 30 labels it has no colour."""
+    return STANDINGS.get(entry["standing"], STANDINGS["unknown"])
+
+
+def headline(report: Report) -> str:
+    """The judge's worth in two or three plain sentences."""
+    return "".join(part.text for part in headline_parts(report))
+
+
+def headline_parts(report: Report) -> list[Part]:
+    """The same in pieces, so that a page can stress some of them."""
+    sentences = [*_evidence(report), _noise(report)]
+    parts: list[Part] = []
+    for sentence in sentences:
+        if sentence:
+            parts += [Part(" "), *sentence] if parts else sentence
+    return parts
+
+
+def _evidence(report: Report) -> list[list[Part]]:
+    labels = report["labels"]
+    if not labels:
+        return [
+            [Part("Nobody knows yet how good this judge is.", True)],
+            [Part(f"No person has scored a text that it scored. {FIRST} blind labels give a first answer.")],
+        ]
+    if labels < FIRST:
+        return [
+            [Part("Not enough evidence yet.", True)],
+            [Part(f"{_labels(labels)} so far; a first answer needs {FIRST}.")],
+        ]
+    return [*_agreement(report), _overall_bias(report)]
+
+
+def _agreement(report: Report) -> list[list[Part]]:
+    """How the judge compares with people, by groups of criteria with the same standing."""
+    groups = _groups(report)
+    good, mid, bad = groups["as_people"], groups["below_people"], groups["not_usable"]
+    everything = sum(len(entries) for entries in groups.values())
+    sentences = []
+    if good:
+        sentences.append(_as_people(good, mid, bad, report, whole=len(good) == everything))
+        if bad and mid:
+            sentences.append([Part("On "), *_names(mid), Part(" it is below them.")])
+    elif mid or bad:
+        sentences += _below(mid, bad, report, everything)
+    if groups["not_measurable"]:
+        sentences.append(_people_disagree(groups["not_measurable"], everything))
+    if groups["unknown"]:
+        sentences.append(_unknown(groups["unknown"], everything))
+    if groups["not_enough"] and len(groups["not_enough"]) < everything:
+        names = _names(groups["not_enough"])
+        sentences.append([Part("There are not enough labels for "), *names, Part(".")])
+    return sentences or [[Part("Not enough evidence yet.", True)]]
+
+
+def _groups(report: Report) -> dict[str, list[Entry]]:
+    """The criteria by standing; only the composite if there are none."""
+    entries = report["criteria"] or [report["composite"]]
+    found: dict[str, list[Entry]] = {name: [] for name in STANDINGS}
+    for entry in entries:
+        if entry:
+            found[entry["standing"] if entry["standing"] in STANDINGS else "unknown"].append(entry)
+    return found
+
+
+def _as_people(
+    good: Sequence[Entry], mid: Sequence[Entry], bad: Sequence[Entry], report: Report, *, whole: bool
+) -> list[Part]:
+    start = Part("This judge agrees with people about as well as people agree with each other")
+    if whole:
+        return [start, Part("." if len(good) == 1 else f" on all {len(good)} criteria.")]
+    parts = [start, Part(" on "), *_names(good)]
+    worst = bad or mid
+    if worst:
+        parts += [Part(", but not on "), *_names(worst), *_where(worst, report)]
+    return [*parts, Part(".")]
+
+
+def _below(mid: Sequence[Entry], bad: Sequence[Entry], report: Report, everything: int) -> list[list[Part]]:
+    sentences: list[list[Part]] = []
+    if bad:
+        one = everything == 1
+        if one:
+            parts = [Part("This judge is not usable yet: it agrees with people far less than they do ")]
+            parts += [Part("with each other"), *_and_bias(bad, report), Part(".")]
+        else:
+            parts = [Part("This judge is not usable yet on "), *_names(bad), *_where(bad, report), Part(".")]
+        sentences.append(parts)
+    if mid:
+        parts = [Part("This judge agrees with people less than people agree with each other")]
+        if bad:
+            parts = [Part("It agrees with people less than they agree with each other")]
+        parts += [Part(" on "), *_names(mid)] if everything > 1 else []
+        sentences.append([*parts, *([] if everything == 1 else _where(mid, report)), Part(".")])
+    return sentences
+
+
+def _people_disagree(entries: Sequence[Entry], everything: int) -> list[Part]:
+    if len(entries) == everything:
+        return [
+            Part("People do not agree with each other here: no judge can be measured against this.", True)
+        ]
+    return [
+        Part("On "), *_names(entries),
+        Part(" people do not agree with each other: no judge can be measured against this."),
+    ]  # fmt: skip
+
+
+def _unknown(entries: Sequence[Entry], everything: int) -> list[Part]:
+    start = "How well people agree with each other is not known"
+    where = [] if len(entries) == everything else [Part(" for "), *_names(entries)]
+    return [Part(start), *where, Part(": two people have to score the same texts.")]
+
+
+def _names(entries: Sequence[Entry]) -> list[Part]:
+    """Criteria in a sentence; the rest is counted."""
+    names = [Part(entry["name"], True) for entry in entries[:MOST_NAMED]]
+    if len(entries) > MOST_NAMED:
+        names.append(Part(f"{len(entries) - MOST_NAMED} more"))
+    parts = [names[0]]
+    for number, name in enumerate(names[1:], start=2):
+        parts += [Part(" and " if number == len(names) else ", "), name]
+    return parts
+
+
+def _where(entries: Sequence[Entry], report: Report) -> list[Part]:
+    """The bias of a single criterion, after its name."""
+    words = bias_words(entries[0], report) if len(entries) == 1 else ""
+    return [Part(f", where it scores {words}")] if words else []
+
+
+def _and_bias(entries: Sequence[Entry], report: Report) -> list[Part]:
+    words = bias_words(entries[0], report)
+    return [Part(f", and scores {words}")] if words else []
+
+
+def _overall_bias(report: Report) -> list[Part]:
+    """The bias of the composite, where people agree enough to tell."""
+    overall = report["composite"]
+    if not overall or len(report["criteria"]) == 1 and overall["standing"] == "not_usable":
+        return []
+    if overall["standing"] in ("not_measurable", "not_enough"):
+        return []
+    words = bias_words(overall, report)
+    return [Part(f"Overall it scores {words}.")] if words else []
+
+
+def _noise(report: Report) -> list[Part]:
+    words = noise_words(report["composite"], report)
+    if words:
+        return [Part(words, True)]
+    return [Part("Its noise is not known yet.")] if report["labels"] >= FIRST else []
+
+
+def noise_words(entry: Entry | None, report: Report) -> str:
+    """Which differences are too small to mean anything; empty if that is not known."""
+    figure = entry and entry["smallest_difference"]
+    if not figure:
+        return ""
+    value = figure["value"]
+    if not value:
+        return "It repeats its scores exactly."
+    return f"Differences under {points(value, report)} are noise."
+
+
+def bias_words(entry: Entry, report: Report) -> str:
+    """How far its scores are off, such as `about 1.4 points too high`; empty if that may be chance."""
+    figure: Figure | None = entry["bias"]
+    if not figure or figure["value"] is None:
+        return ""
+    value, low, high = figure["value"], figure["low"], figure["high"]
+    if low is None or high is None or low <= 0 <= high or abs(value) < NOTICEABLE * _width(report):
+        return ""
+    return f"about {points(abs(value), report)} {RAISED if value > 0 else LOWERED}"
+
+
+def criterion_sentence(entry: Entry, report: Report) -> str:
+    """What is known about one criterion or the composite, in one or two sentences."""
+    if not entry["n"]:
+        words = "No labels yet."
+    elif entry["standing"] == "not_enough":
+        words = f"Not enough evidence: {_labels(entry['n'])}, and a first answer needs {FIRST}."
+    else:
+        words = f"{_standing_sentence(entry)}{_bias_sentence(entry, report)}"
+    noise = noise_words(entry, report)
+    return f"{words} {noise}" if noise else words
+
+
+def _standing_sentence(entry: Entry) -> str:
+    kappa = _two(entry["kappa"])
+    alpha = f" (κ {kappa} of {_two(entry['alpha'])})" if entry["alpha"] else ""
+    match entry["standing"]:
+        case "as_people":
+            return f"Agrees with people about as well as they agree with each other{alpha}."
+        case "below_people":
+            return f"Agrees with people less than they agree with each other{alpha}."
+        case "not_usable":
+            return f"Agrees with people far less than they agree with each other{alpha}."
+        case "not_measurable":
+            shown = f" (α {_two(entry['alpha'])})" if entry["alpha"] else ""
+            return f"People do not agree with each other{shown}: no judge can be measured against this."
+    start = f"Agrees with people with κ {kappa}. " if entry["kappa"] else ""
+    return f"{start}How well people agree with each other is not known: nobody scored the same texts."
+
+
+def _bias_sentence(entry: Entry, report: Report) -> str:
+    words = bias_words(entry, report) if entry["standing"] != "not_measurable" else ""
+    return f" Scores {words}." if words else ""
+
+
+def evidence_words(labels: int) -> str:
+    """What so many labels are enough for, and how many more the next step takes."""
+    if not labels:
+        return f"No labels yet. {FIRST} give a first answer."
+    if labels < FIRST:
+        return f"Not enough evidence. {FIRST - labels} more for a first answer."
+    if labels < USABLE:
+        return f"A first answer. {USABLE - labels} more make it usable."
+    if labels < GATES:
+        return f"Usable. {GATES - labels} more and this judge may gate."
+    if labels < COMPARES:
+        return f"May gate. {COMPARES - labels} more to compare judges."
+    return "Enough to gate and to compare judges."
+
+
+def next_step(labels: int) -> int:
+    """How many labels are missing for the next step; 0 if none is left."""
+    return next((step - labels for step in STEPS if labels < step), 0)
+
+
+def length_words(report: Report) -> str:
+    """Whether it rewards long texts, at equal scores by people."""
+    slope = (report["length"] or {}).get("slope")
+    if not slope or slope["low"] is None:
+        return ""
+    if slope["low"] > 0:
+        return "It rewards longer texts."
+    return "It rewards shorter texts." if slope["high"] < 0 else "No preference shown."
+
+
+def family_words(report: Report) -> str:
+    """Whether it scores texts by models of its own family higher, at equal scores by people."""
+    gap = (report["family"] or {}).get("gap")
+    if not gap or gap["low"] is None:
+        return ""
+    if gap["low"] > 0:
+        return "It prefers texts by its own family."
+    return "It prefers texts by other families." if gap["high"] < 0 else "No preference shown."
+
+
+def fact_words(*, labels: int, kappa: float | None, alpha: float | None, worse: bool | None) -> Standing:
+    """What a list says about a judge."""
+    if not labels:
+        return Standing("·", "No labels yet")
+    if labels < FIRST:
+        return Standing("·", f"Not enough evidence: {_labels(labels)}")
+    if worse is None and alpha is not None:
+        return Standing("–", "People disagree with each other")
+    if worse is None or kappa is None:
+        return Standing("·", "How well people agree is not known")
+    if worse:
+        return Standing("▲", "Below people's own agreement", "warn")
+    return Standing("✓", "Agrees about as well as people do", "ok")
+
+
+def points(value: float, report: Report) -> str:
+    """A distance on the rubric's scale with as many decimals as make sense on it."""
+    digits = decimals(report)
+    while digits < 3 and value and not round(value, digits):
+        digits += 1
+    return f"{value:.{digits}f} points"
+
+
+def signed(value: float, report: Report) -> str:
+    return number_text(value, decimals(report), signed=True)
+
+
+def decimals(report: Report) -> int:
+    """1 on a scale of 10 points, none on one of 100, two on 0 to 1."""
+    width = _width(report)
+    if width >= 40:
+        return 0
+    return 1 if width >= 3 else 2
+
+
+def _width(report: Report) -> float:
+    return float(report["scale"]["most"]) - float(report["scale"]["least"])
+
+
+def _two(figure: Figure | None) -> str:
+    return "" if not figure or figure["value"] is None else number_text(figure["value"], 2)
+
+
+def _labels(count: int) -> str:
+    return f"{count} label{'' if count == 1 else 's'}"

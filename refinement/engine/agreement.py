@@ -86,7 +86,7 @@ def detectable_gap(spread: Spread) -> Decimal | None:
 
 def required_gap(rubric: Rubric) -> Decimal:
     """The smallest gap the judge must detect: the policy's minimum gain, or 5 % of the scale."""
-    minimum = rubric.policy.minimum_gain
+    minimum = rubric.policy.least_gain
     if minimum is not None and minimum > ZERO:
         return minimum
     return GAP_SHARE * (rubric.scale.maximum - rubric.scale.minimum)

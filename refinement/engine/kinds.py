@@ -52,6 +52,7 @@ class StopReason(StrEnum):
     NO_IMPROVEMENT = "no_improvement"
     MAX_ITERATIONS_REACHED = "max_iterations_reached"
     PLATEAU = "plateau"
+    UNCHANGED = "unchanged"
     BUDGET_TOKENS = "budget_tokens"
     BUDGET_SECONDS = "budget_seconds"
     BUDGET_CALLS = "budget_calls"
@@ -73,6 +74,7 @@ STOP_RULES = frozenset(
         StopReason.NO_IMPROVEMENT,
         StopReason.MAX_ITERATIONS_REACHED,
         StopReason.PLATEAU,
+        StopReason.UNCHANGED,
     }
 )  # the reasons a policy can list; the rest come from budgets, failures and people
 
@@ -97,6 +99,12 @@ class OnPlateau(StrEnum):
     STOP = "stop"
     ASK = "ask"  # pause and ask a person
     BOARD = "board"  # go on with a board for two more rounds
+
+
+class MinimumGain(StrEnum):
+    """What a round has to gain, if it is not a number."""
+
+    NOISE = "noise"  # more than the smallest real difference between two of the judge's scores
 
 
 class Stance(StrEnum):

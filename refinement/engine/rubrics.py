@@ -12,6 +12,7 @@ from refinement.engine.kinds import (
     FeedbackStyle,
     Handover,
     Information,
+    MinimumGain,
     NextBase,
     OnPlateau,
     ProblemClass,
@@ -210,7 +211,7 @@ class Policy:
     feedback: FeedbackStyle
     pass_threshold: Decimal | None = None
     perfect_score: Decimal | None = None
-    minimum_gain: Decimal | None = None
+    minimum_gain: Decimal | MinimumGain | None = None
     plateau_rounds: int = 4
     plateau_window: int = 3
     on_plateau: OnPlateau = OnPlateau.STOP
@@ -240,9 +241,19 @@ class Policy:
             raise ValueError("the writer must be allowed at least one token")
         if not ZERO <= exact(self.producer_temperature) <= 2:
             raise ValueError("the writer's temperature must be between 0 and 2")
-        for number in (self.pass_threshold, self.perfect_score, self.minimum_gain):
+        for number in (self.pass_threshold, self.perfect_score, self.least_gain):
             if number is not None:
                 exact(number)
+
+    @property
+    def goes_by_noise(self) -> bool:
+        """Whether gains are compared with the judge's noise."""
+        return self.minimum_gain is MinimumGain.NOISE
+
+    @property
+    def least_gain(self) -> Decimal | None:
+        """The minimum gain if it is a number."""
+        return None if isinstance(self.minimum_gain, MinimumGain) else self.minimum_gain
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from refinement.engine.noise import usual_gain
 from refinement.engine.scoring import best_round, gain, passes, reaches_threshold, shown, unmet_gates
 from refinement.engine.stopping import round_limit
 from refinement.engine.types import Assessment, Failure, Gate, History, Role, Round, Rubric, StopReason
+
+UNKNOWN_NOISE = "(the judge's noise was not known)"
 
 
 def round_name(number: int) -> str:
@@ -147,15 +150,35 @@ def fall_sentence(rubric: Rubric, before: Assessment, after: Assessment) -> str:
 
 
 def no_improvement_sentence(rubric: Rubric, history: History) -> str:
-    change = shown(gain(rubric, *history.window[-2:]), rubric.policy)
-    return f"the gain of {change} is below the minimum of {rubric.policy.minimum_gain}"
+    policy = rubric.policy
+    change = f"the gain of {shown(gain(rubric, *history.window[-2:]), policy)}"
+    if not policy.goes_by_noise:
+        return f"{change} is below the minimum of {policy.minimum_gain}"
+    if history.noise is not None:
+        return f"{change} is within the judge's noise of {shown(history.noise, policy)}"
+    return f"{change} is below {usual_gain(rubric).normalize():f} {UNKNOWN_NOISE}"
 
 
 def plateau_sentence(rubric: Rubric, history: History) -> str:
     window = rubric.policy.plateau_window
     before = replace(history, rounds=history.compared[:-window])
     name = round_name(best_of(rubric, before).number)
-    return f"none of the last {window} rounds is better than {name}"
+    return f"none of the last {window} rounds is better than {name}{noise_words(rubric, history.noise)}"
+
+
+def noise_words(rubric: Rubric, noise: Decimal | None) -> str:
+    """By how much a round has to be better, if the policy goes by the judge's noise."""
+    if not rubric.policy.goes_by_noise:
+        return ""
+    if noise is None:
+        return f" {UNKNOWN_NOISE}"
+    return f" by more than the judge's noise of {shown(noise, rubric.policy)}"
+
+
+def unchanged_sentence(rubric: Rubric, history: History) -> str:
+    before, after = history.compared[-2:]
+    same = "the same text as" if before.candidate == after.candidate else "nearly the same text as"
+    return f"the writer returned {same} in {round_name(before.number)}"
 
 
 def budget_sentence(rubric: Rubric, reason: StopReason) -> str:
@@ -179,4 +202,5 @@ SENTENCES: dict[StopReason, Callable[[Rubric, History], str]] = {
     StopReason.SCORE_REGRESSION: regression_sentence,
     StopReason.NO_IMPROVEMENT: no_improvement_sentence,
     StopReason.PLATEAU: plateau_sentence,
+    StopReason.UNCHANGED: unchanged_sentence,
 }

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from decimal import Decimal
 
+from refinement.engine.noise import same_text, usual_gain
 from refinement.engine.safeguards import is_cycling
 from refinement.engine.scoring import best_round, gain, is_perfect, passes, rank, succeeds
-from refinement.engine.types import History, Outcome, Rubric, StopReason
+from refinement.engine.types import Assessment, History, Outcome, Rubric, StopReason
 
 MORE_ROUNDS = 2  # that a board judges after a plateau
 StopRule = Callable[[Rubric, History], bool]
@@ -45,20 +46,47 @@ def regressed(rubric: Rubric, history: History) -> bool:
 
 
 def stopped_improving(rubric: Rubric, history: History) -> bool:
-    """The latest gain is below the policy's minimum."""
-    minimum, assessments = rubric.policy.minimum_gain, history.window
-    if minimum is None or len(assessments) < 2:
+    """The latest gain is below the policy's minimum, or within the judge's noise."""
+    assessments = history.window
+    if len(assessments) < 2:
         return False
-    return gain(rubric, assessments[-2], assessments[-1]) < minimum
+    if rubric.policy.goes_by_noise and history.noise is not None:
+        return gain(rubric, assessments[-2], assessments[-1]) <= history.noise
+    minimum = minimum_gain(rubric)
+    return minimum is not None and gain(rubric, assessments[-2], assessments[-1]) < minimum
+
+
+def minimum_gain(rubric: Rubric) -> Decimal | None:
+    """The number that a gain must reach while the judge's noise is not known."""
+    return usual_gain(rubric) if rubric.policy.goes_by_noise else rubric.policy.least_gain
 
 
 def plateaued(rubric: Rubric, history: History) -> bool:
-    """No round in the plateau window ranks above the best round before it."""
+    """No round in the plateau window is better than the best round before it.
+
+    If the policy goes by the judge's noise and it is known, better means by more than that.
+    """
     window, assessments = rubric.policy.plateau_window, history.window
     if len(assessments) < rubric.policy.plateau_rounds:
         return False
-    ranks = [rank(rubric, entry) for entry in assessments]
-    return max(ranks[-window:]) <= max(ranks[:-window])
+    best = max(assessments[:-window], key=lambda entry: rank(rubric, entry))
+    better = [entry for entry in assessments[-window:] if rank(rubric, entry) > rank(rubric, best)]
+    if rubric.policy.goes_by_noise and history.noise is not None:
+        return not any(shows_gain(rubric, best, entry, history.noise) for entry in better)
+    return not better
+
+
+def shows_gain(rubric: Rubric, before: Assessment, after: Assessment, noise: Decimal) -> bool:
+    """Whether a better round gained more than noise, or passes checks that kept the other from passing."""
+    return gain(rubric, before, after) > noise or (bool(before.blocking) and not after.blocking)
+
+
+def repeats_itself(rubric: Rubric, history: History) -> bool:
+    """The producer's newest text is the same as the one before it, or nearly so."""
+    rounds = history.compared
+    return (
+        len(rounds) > 1 and not rounds[-1].by_hand and same_text(rounds[-2].candidate, rounds[-1].candidate)
+    )
 
 
 RULES: dict[StopReason, StopRule] = {
@@ -71,6 +99,7 @@ RULES: dict[StopReason, StopRule] = {
     StopReason.SCORE_REGRESSION: regressed,
     StopReason.NO_IMPROVEMENT: stopped_improving,
     StopReason.PLATEAU: plateaued,
+    StopReason.UNCHANGED: repeats_itself,
 }
 
 SUCCESSES = frozenset({StopReason.PASSED, StopReason.QUALITY_THRESHOLD_MET, StopReason.PERFECT_SCORE})

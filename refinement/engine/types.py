@@ -12,6 +12,7 @@ from refinement.engine.kinds import (
     Handover,
     Information,
     JudgeMode,
+    MinimumGain,
     NextBase,
     OnPlateau,
     Outcome,
@@ -57,8 +58,8 @@ __all__ = [
     "CriterionStance", "Deliberate", "Describe", "Draft", "Escalate", "EvaluationMode", "Evaluator",
     "EvaluatorOutput", "Failure", "Feedback", "FeedbackStyle", "Finish", "Gate", "Handover", "History",
     "Information", "Instruction", "Judge", "JudgeMode", "Judges", "Merge", "Metric", "MetricValue",
-    "NextBase", "OnPlateau", "Outcome", "PanelJudge", "PanelSummary", "Penalties", "Penalty", "Place",
-    "Policy", "ProblemClass", "Repair", "Revise", "Role", "Round", "Rubric", "Scale", "Score",
+    "MinimumGain", "NextBase", "OnPlateau", "Outcome", "PanelJudge", "PanelSummary", "Penalties", "Penalty",
+    "Place", "Policy", "ProblemClass", "Repair", "Revise", "Role", "Round", "Rubric", "Scale", "Score",
     "Severity", "Stance", "Step", "StopReason", "Usage", "Verdict",
 ]  # fmt: skip
 
@@ -117,6 +118,8 @@ class History:
     panel: tuple[PanelJudge, ...] = ()  # the run's board, once it is known
     escalated_after: int = 0  # the last round when a plateau was answered with two more rounds by a board
     plateau_accepted: bool = False  # a person was asked at the plateau and chose to stop
+    # Between two composites of the judge that started the run; None if it is not known.
+    smallest_difference: Decimal | None = None
 
     @property
     def assessed(self) -> tuple[Round, ...]:
@@ -133,6 +136,14 @@ class History:
             for entry in self.assessed
             if entry.number >= self.extended_after and entry.number > self.escalated_after
         )
+
+    @property
+    def noise(self) -> Decimal | None:
+        """The smallest real difference between the rounds that stop rules consider, if it is known.
+
+        A board that took over is another judge.
+        """
+        return None if self.escalated_after else self.smallest_difference
 
     @property
     def window(self) -> tuple[Assessment, ...]:

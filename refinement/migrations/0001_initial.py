@@ -81,7 +81,7 @@ class Migration(migrations.Migration):
                 ('prices', models.JSONField(blank=True, default=dict)),
                 ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('waiting', 'Waiting'), ('paused', 'Paused'), ('finished', 'Finished')], default='queued', max_length=10)),
                 ('outcome', models.CharField(blank=True, choices=[('PASS', 'PASS'), ('FAIL', 'FAIL'), ('DONE', 'DONE'), ('ERROR', 'ERROR'), ('CANCELLED', 'CANCELLED')], max_length=10)),
-                ('stop_reason', models.CharField(blank=True, choices=[('passed', 'passed'), ('max_rounds', 'max_rounds'), ('cycling', 'cycling'), ('perfect_score', 'perfect_score'), ('quality_threshold_met', 'quality_threshold_met'), ('score_regression', 'score_regression'), ('no_improvement', 'no_improvement'), ('max_iterations_reached', 'max_iterations_reached'), ('plateau', 'plateau'), ('budget_tokens', 'budget_tokens'), ('budget_seconds', 'budget_seconds'), ('budget_calls', 'budget_calls'), ('judge_failed', 'judge_failed'), ('producer_failed', 'producer_failed'), ('internal_error', 'internal_error'), ('cancelled', 'cancelled'), ('imported', 'imported')], max_length=30)),
+                ('stop_reason', models.CharField(blank=True, choices=[('passed', 'passed'), ('max_rounds', 'max_rounds'), ('cycling', 'cycling'), ('perfect_score', 'perfect_score'), ('quality_threshold_met', 'quality_threshold_met'), ('score_regression', 'score_regression'), ('no_improvement', 'no_improvement'), ('max_iterations_reached', 'max_iterations_reached'), ('plateau', 'plateau'), ('unchanged', 'unchanged'), ('budget_tokens', 'budget_tokens'), ('budget_seconds', 'budget_seconds'), ('budget_calls', 'budget_calls'), ('judge_failed', 'judge_failed'), ('producer_failed', 'producer_failed'), ('internal_error', 'internal_error'), ('cancelled', 'cancelled'), ('imported', 'imported')], max_length=30)),
                 ('r1', models.DecimalField(blank=True, decimal_places=6, max_digits=14, null=True)),
                 ('best', models.DecimalField(blank=True, decimal_places=6, max_digits=14, null=True)),
                 ('last', models.DecimalField(blank=True, decimal_places=6, max_digits=14, null=True)),
@@ -109,6 +109,7 @@ class Migration(migrations.Migration):
                 ('pause_after_round', models.BooleanField(default=False)),
                 ('plateau_accepted', models.BooleanField(default=False)),
                 ('smallest_difference', models.DecimalField(blank=True, decimal_places=6, max_digits=9, null=True)),
+                ('same_text_moved', models.DecimalField(blank=True, decimal_places=6, max_digits=14, null=True)),
                 ('held_out_endpoint', models.CharField(blank=True, max_length=400)),
                 ('held_out_model', models.CharField(blank=True, max_length=200)),
                 ('decision', models.CharField(blank=True, max_length=10, null=True)),
@@ -120,6 +121,30 @@ class Migration(migrations.Migration):
                 ('task', models.TextField()),
                 ('seed', models.TextField(blank=True)),
                 ('calibration', models.JSONField(blank=True, null=True)),
+            ],
+            options={
+                'ordering': ['-id'],
+            },
+        ),
+        migrations.CreateModel(
+            name='JudgeRecord',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=200)),
+                ('name', models.CharField(max_length=200)),
+                ('endpoint', models.CharField(blank=True, max_length=400)),
+                ('model', models.CharField(max_length=200)),
+                ('panel', models.JSONField(blank=True, default=list)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('computed_at', models.DateTimeField(blank=True, null=True)),
+                ('labels', models.PositiveIntegerField(default=0)),
+                ('kappa', models.FloatField(blank=True, null=True)),
+                ('alpha', models.FloatField(blank=True, null=True)),
+                ('bias', models.FloatField(blank=True, null=True)),
+                ('smallest_difference', models.FloatField(blank=True, null=True)),
+                ('criteria_differences', models.JSONField(blank=True, default=dict)),
+                ('worse_than_people', models.BooleanField(blank=True, null=True)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judge_records', to='refinement.project')),
             ],
             options={
                 'ordering': ['-id'],
@@ -836,6 +861,11 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'owner'])), name='invitation_role_known'), models.CheckConstraint(condition=models.Q(('used_at__isnull', True), ('revoked_at__isnull', True), _connector='OR'), name='invitation_used_or_revoked')],
             },
         ),
+        migrations.AddField(
+            model_name='run',
+            name='judge_record',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='runs', to='refinement.judgerecord'),
+        ),
         migrations.CreateModel(
             name='LabelRater',
             fields=[
@@ -1428,32 +1458,10 @@ class Migration(migrations.Migration):
             name='rubric_version',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='label_sets', to='refinement.rubricversion'),
         ),
-        migrations.CreateModel(
-            name='JudgeRecord',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=200)),
-                ('name', models.CharField(max_length=200)),
-                ('endpoint', models.CharField(blank=True, max_length=400)),
-                ('model', models.CharField(max_length=200)),
-                ('panel', models.JSONField(blank=True, default=list)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('computed_at', models.DateTimeField(blank=True, null=True)),
-                ('labels', models.PositiveIntegerField(default=0)),
-                ('kappa', models.FloatField(blank=True, null=True)),
-                ('alpha', models.FloatField(blank=True, null=True)),
-                ('bias', models.FloatField(blank=True, null=True)),
-                ('smallest_difference', models.FloatField(blank=True, null=True)),
-                ('criteria_differences', models.JSONField(blank=True, default=dict)),
-                ('worse_than_people', models.BooleanField(blank=True, null=True)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judge_records', to='refinement.project')),
-                ('rubric_version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judge_records', to='refinement.rubricversion')),
-            ],
-            options={
-                'ordering': ['-id'],
-                'indexes': [models.Index(fields=['project', '-id'], name='judge_newest')],
-                'constraints': [models.UniqueConstraint(fields=('rubric_version', 'key'), name='judge_unique')],
-            },
+        migrations.AddField(
+            model_name='judgerecord',
+            name='rubric_version',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judge_records', to='refinement.rubricversion'),
         ),
         migrations.CreateModel(
             name='Criterion',
@@ -1992,6 +2000,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='labelset',
             constraint=models.CheckConstraint(condition=models.Q(('raters_wanted__gte', 1), ('raters_wanted__lte', 20)), name='label_set_raters'),
+        ),
+        migrations.AddIndex(
+            model_name='judgerecord',
+            index=models.Index(fields=['project', '-id'], name='judge_newest'),
+        ),
+        migrations.AddConstraint(
+            model_name='judgerecord',
+            constraint=models.UniqueConstraint(fields=('rubric_version', 'key'), name='judge_unique'),
         ),
         migrations.AddIndex(
             model_name='bench',

@@ -159,6 +159,12 @@ class Run(Leased):
     plateau_accepted = models.BooleanField(default=False)
     # The smallest real difference of its judge's composites, if it was known at the launch.
     smallest_difference = models.DecimalField(max_digits=9, decimal_places=6, null=True, blank=True)
+    # Who judges it: empty without criteria, with a board composed during the run, and for imported runs.
+    judge_record = models.ForeignKey(
+        "refinement.JudgeRecord", models.SET_NULL, null=True, blank=True, related_name="runs"
+    )
+    # How far the score moved at most while the text stayed the same; empty if it did not.
+    same_text_moved = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
     # A judge that scores the first and the best round at the end; the loop never sees its scores.
     held_out_endpoint = models.CharField(max_length=400, blank=True)
     held_out_model = models.CharField(max_length=200, blank=True)

@@ -34,7 +34,7 @@ class Request:
 def matching_request(change: Change, requests: Sequence[Request]) -> Request | None:
     """The request that the change matches, or None if none or several match equally."""
     text = f"{change.before} {change.after}"[:MOST_CHARS]
-    scored = sorted(((_evidence(text, request.text[:MOST_CHARS]), -n) for n, request in enumerate(requests)))
+    scored = sorted(((evidence(text, request.text[:MOST_CHARS]), -n) for n, request in enumerate(requests)))
     if not scored or scored[-1][0] < 2:
         return None
     if len(scored) > 1 and scored[-1][0] == scored[-2][0]:
@@ -42,16 +42,21 @@ def matching_request(change: Change, requests: Sequence[Request]) -> Request | N
     return requests[-scored[-1][1]]
 
 
-def _evidence(change: str, request: str) -> int:
-    """The number of shared words. A quoted name counts twice."""
+def evidence(change: str, request: str) -> int:
+    """How many words a change shares with a request. A quoted name counts twice."""
     lowered = change.casefold()
-    quoted = {next(filter(None, groups)).casefold() for groups in _QUOTED.findall(request)}
-    named = 2 * sum(name in lowered for name in quoted)
-    shared = _stems(change) & _stems(request)
+    named = 2 * sum(name in lowered for name in quoted_names(request))
+    shared = word_stems(change) & word_stems(request)
     return named + len(shared)
 
 
-def _stems(text: str) -> set[str]:
+def quoted_names(request: str) -> set[str]:
+    """What the request puts between quotation marks, in lower case."""
+    return {next(filter(None, groups)).casefold() for groups in _QUOTED.findall(request)}
+
+
+def word_stems(text: str) -> set[str]:
+    """The words of the text that say something, roughly without their endings, and its numbers."""
     stems = {_stem(word) for word in _WORD.findall(text.casefold()) if word not in _COMMON}
     return stems | set(_NUMBER.findall(text))
 

@@ -89,4 +89,4 @@ class RunLedger(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"ledger of run {self.run_id}"
+        return f"ledger of run {self.pk}"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from refinement.diffing import Diff, Request, Row, compared, matching_request, side_by_side
-from refinement.diffing.comparing import Change, Piece
+from refinement.diffing import Diff, Request, Row, compared, matching_request, passages_of, side_by_side
+from refinement.diffing.comparing import Piece
 from refinement.diffing.sides import folded
 from refinement.engine.types import Rubric
 from refinement.models import Round, Run
@@ -14,9 +14,7 @@ from refinement.selectors.runs.texts.diff_lines import DiffLine, ShownPiece, dif
 from refinement.selectors.runs.words import capital_round_name
 
 MOST_SHOWN_CHARS = 300_000
-MOST_CHANGES = 400  # matched to requests
 MOST_ROUNDS_BETWEEN = 20
-CLOSE_CHARS = 80  # changes at most this far apart form one passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +91,6 @@ def bounded(pieces: Sequence[Piece]) -> tuple[list[Piece], int]:
         if kept:
             shown.append(Piece(piece.kind, kept, piece.change))
     return shown, missing
-
-
-def passages_of(diff: Diff) -> dict[int, Change]:
-    """Changes close together, merged into passages by the number of their last change."""
-    told = {change.number: change for change in diff.changes[:MOST_CHANGES]}
-    passages: dict[int, Change] = {}
-    last, near = 0, False
-    for piece in diff.pieces:
-        if piece.change == 0:
-            near = near and len(piece.text) <= CLOSE_CHARS and not piece.text.strip("\n").count("\n")
-        elif piece.change in told and piece.change != last:
-            change, before = told[piece.change], passages.pop(last, None) if near else None
-            if before is not None:
-                joined = (f"{before.before} {change.before}", f"{before.after} {change.after}")
-                change = Change(change.number, *joined)
-            passages[change.number] = change
-            last, near = change.number, True
-    return passages
 
 
 def shown_pieces(pieces: Sequence[Piece], traced: dict[int, Request | None]) -> tuple[ShownPiece, ...]:

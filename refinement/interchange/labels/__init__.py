@@ -1,0 +1,1 @@
+"""Label sets as files: ratings, items and judges that were recorded elsewhere."""

@@ -10,7 +10,7 @@ from tests.house.processes import ROOT
 
 ROOMS = (
     *("engine", "judging", "providers", "interchange", "identity", "webhooks", "evals", "statistics"),
-    "taxonomy",
+    *("taxonomy", "planting"),
 )
 
 

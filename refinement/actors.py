@@ -12,6 +12,7 @@ from wiggum_site.broker import broker
 __all__ = [
     "actor_of",
     "advance_experiment",
+    "advance_measurement",
     "advance_run",
     "broker",
     "compute_report",
@@ -105,6 +106,21 @@ def advance_experiment(experiment_id: int) -> None:
     from refinement.services.experiments.dealing import experiment_advance
 
     experiment_advance(experiment_id)
+
+
+@dramatiq.actor(
+    queue_name="runs",
+    priority=-1,  # before runs, as for experiments
+    time_limit=DEALING_SECONDS * 1_000,
+    max_retries=3,
+    min_backoff=1_000,
+    max_backoff=30_000,
+)
+def advance_measurement(measurement_id: int) -> None:
+    """Starts the next judgements of a measurement, or ends it; any number of workers may do so at once."""
+    from refinement.services.trust.measurements.dealing import measurement_advance
+
+    measurement_advance(measurement_id)
 
 
 @dramatiq.actor(

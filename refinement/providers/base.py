@@ -87,6 +87,7 @@ class ModelInfo:
     size_bytes: int | None = None
     parameters: str = ""  # as the server shows it, such as 14.8B
     context_length: int | None = None
+    digest: str = ""  # changes with the model's weights or settings; empty if the server tells none
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,6 +193,7 @@ class OllamaProvider:
             size_bytes=int(entry.size) if entry.size is not None else None,
             parameters=(details and details.parameter_size) or "",
             context_length=known.context_length if known else None,
+            digest=entry.digest or "",
         )
 
     def model_info(self, name: str) -> ModelInfo:
@@ -220,6 +221,7 @@ class OllamaProvider:
             size_bytes=plain.size_bytes,
             parameters=plain.parameters,
             context_length=int(lengths[0]) if lengths else None,
+            digest=plain.digest,
         )
         if entry.digest:
             with self._known_lock:

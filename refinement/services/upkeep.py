@@ -20,6 +20,7 @@ from refinement.services.notices.reading import notices_clean
 from refinement.services.people.sessions import sessions_clean
 from refinement.services.rubrics.proposals import proposals_clean
 from refinement.services.runs.evaluator_trials import evaluator_trials_clean
+from refinement.services.trust.measurements.dealing import measurements_sweep
 
 log = logging.getLogger("wiggum.upkeep")
 HOUR = 3_600
@@ -50,9 +51,10 @@ class Upkeep:
         self.delete_old()
 
     def sweep_experiments(self) -> None:
-        """Have experiments go on whose message was lost. A message too many does no harm."""
+        """Have experiments and measurements go on whose message was lost. One too many does no harm."""
         if monotonic() >= self.experiments_at:
             experiments_sweep()
+            measurements_sweep()
             self.experiments_at = monotonic() + EXPERIMENTS_EVERY
 
     def send_mail(self) -> None:

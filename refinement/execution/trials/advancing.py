@@ -132,10 +132,14 @@ def after_reply(lease: Lease[BenchTrial], reply: TrialReply) -> None:
 
 
 def after_failure(lease: Lease[BenchTrial], failed: TrialFailed) -> None:
-    """Records a failed call; the trial waits and retries a few times, then it fails."""
+    """Records a failed call; the trial waits and retries.
+
+    A person's test gives up after a few tries. A measurement waits for its server, as a run does.
+    """
     tries = lease.row.failures + 1
+    may_give_up = not lease.row.bench.fingerprint
     delay = delay_before(tries, failed.error, random.random())  # noqa: S311  jitter, not a secret
-    if delay is None or tries >= TRIES:
+    if delay is None or (may_give_up and tries >= TRIES):
         trial_fail(lease, failed.call, message=failure_message(failed.error, tries))
     else:
         until = timezone.now() + timedelta(seconds=delay)

@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 
+from django.db.models import Max
 from django.utils import timezone
 
-from refinement.engine.types import History, PanelJudge, Role, Round, Rubric, Verdict
+from refinement.engine.types import PanelJudge, Role, Rubric, Verdict
 from refinement.execution.calls import control_of, fill, options_of, stop_if_cancelled
 from refinement.execution.cancelling import lease_checks
-from refinement.execution.judging import cut_off_complaint
+from refinement.execution.judging import Evidence, cut_off_complaint
 from refinement.execution.leases import Lease, lease_renew
 from refinement.execution.step import DEADLINE_SECONDS
 from refinement.execution.windows import expected_sizes, max_reply_tokens
-from refinement.judging.context import Brief, JudgeView, calibration_of, judge_view
+from refinement.judging.context import JudgeView
+from refinement.judging.contracts import contract_violation
 from refinement.judging.isolation import while_waiting
 from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, judge_prompt, retry_prompt
@@ -33,8 +35,11 @@ from refinement.providers.base import (
 )
 from refinement.providers.context import context_tokens_for
 from refinement.selectors.endpoints import provider_for
-from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.trust.measurements.definitions import definition_for
+from refinement.selectors.trust.measurements.settings import Setting, setting_of_trial
 from refinement.texts import storable
+
+NO_EVIDENCE = Evidence("", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class TrialReply:
     call: BenchCall
     verdict: Verdict | None
     seen_chars: int | None
+    evidence: Evidence = NO_EVIDENCE
 
 
 class TrialFailed(Exception):
@@ -59,8 +65,10 @@ class TrialFailed(Exception):
 def trial_ask(lease: Lease[BenchTrial]) -> TrialReply:
     """Calls the judge once; raises TrialFailed for a call without a reply, and Cancelled."""
     trial = lease.row
-    rubric = definition_of(trial.bench.rubric_version)
-    view = trial_view(trial, rubric)
+    rubric = definition_for(trial.bench)
+    setting = setting_of_trial(trial, rubric)
+    evidence = evidence_of_trial(lease, rubric, setting)
+    view = trial_view(trial, setting, evidence)
     call = BenchCall(
         trial_id=trial.pk,
         number=trial.calls_made + 1,
@@ -71,7 +79,7 @@ def trial_ask(lease: Lease[BenchTrial]) -> TrialReply:
     )
     clock = time.monotonic()
     try:
-        window = window_of(trial, rubric)
+        window = window_of(trial, setting)
         with trial_heartbeat(lease):
             first = judge_prompt(view)
         prompt = conversation(lease, first)
@@ -87,7 +95,8 @@ def trial_ask(lease: Lease[BenchTrial]) -> TrialReply:
     fill(call, reply)
     finish(call, reply.seconds or time.monotonic() - clock)
     verdict = verdict_in(call, reply, rubric, trial.model)
-    return TrialReply(rubric, call, verdict, view.candidate.seen_chars if view.candidate else None)
+    seen_chars = view.candidate.seen_chars if view.candidate else None
+    return TrialReply(rubric, call, verdict, seen_chars, evidence)
 
 
 @contextmanager
@@ -103,23 +112,22 @@ def trial_heartbeat(lease: Lease[BenchTrial]) -> Iterator[None]:
         yield
 
 
-def trial_view(trial: BenchTrial, rubric: Rubric) -> JudgeView:
-    """What the judge sees: the candidate as in round 1, with the calibration example if it is shown.
+def evidence_of_trial(lease: Lease[BenchTrial], rubric: Rubric, setting: Setting) -> Evidence:
+    """What code finds out about a measured text, as in a run. A person's test asks the judge alone."""
+    if not lease.row.bench.fingerprint:
+        return NO_EVIDENCE
+    with trial_heartbeat(lease):
+        return Evidence(contract_violation(rubric, lease.row.bench.candidate), setting.evaluator)
 
-    A judge of a board looks through its lens.
-    """
-    bench, judge = trial.bench, trial.judge
-    brief = Brief(
-        task=bench.task,
-        rubric=replace(rubric, calibration_text="", calibration_scores={}),
-        nonce=bench.nonce,
-        calibration=calibration_of(rubric) if bench.anchored else None,
-    )
+
+def trial_view(trial: BenchTrial, setting: Setting, evidence: Evidence = NO_EVIDENCE) -> JudgeView:
+    """What the judge sees in this setting. A judge of a board looks through its lens."""
+    judge = trial.judge
     lens = PanelJudge(judge["name"], judge["lens"]) if judge else None
-    return judge_view(brief, History(rounds=(Round(1, bench.candidate),)), 1, lens=lens)
+    return setting.view(lens, contract_violation=evidence.violation)
 
 
-def window_of(trial: BenchTrial, rubric: Rubric) -> int | None:
+def window_of(trial: BenchTrial, setting: Setting) -> int | None:
     """The context window of the trial's model, sized as in a run. A single judge's is chosen only once."""
     bench = trial.bench
     if bench.context_tokens is not None and not trial.seat:
@@ -127,18 +135,21 @@ def window_of(trial: BenchTrial, rubric: Rubric) -> int | None:
     info = model_info_get(trial)
     if info is None:
         return None
-    brief = Brief(
-        task=bench.task,
-        rubric=rubric,
-        nonce=bench.nonce,
-        seed=bench.candidate,
-        calibration=calibration_of(rubric) if bench.anchored else None,
-    )
+    longest = max((entry.candidate for entry in setting.history.rounds), key=len)
+    brief = replace(setting.brief, seed=longest)
     wanted = context_tokens_for(*expected_sizes(brief, Role.JUDGE), None)
+    if bench.fingerprint:
+        wanted = max(wanted, largest_window(bench))
     window = wanted if info.context_length is None else min(wanted, info.context_length)
     if not trial.seat:
         Bench.objects.filter(pk=bench.pk, context_tokens=None).update(context_tokens=window)
     return window
+
+
+def largest_window(bench: Bench) -> int:
+    """The largest window of its measurement so far: a server may load the model again for each new one."""
+    benches = Bench.objects.filter(measured__measurement__items__bench=bench)
+    return benches.aggregate(most=Max("context_tokens"))["most"] or 0
 
 
 def model_info_get(trial: BenchTrial) -> ModelInfo | None:

@@ -14,6 +14,7 @@ from refinement.execution.lost_connections import retry_lost_connection
 from refinement.execution.record_values import penalty_values, verdict_values
 from refinement.execution.slots import waiting_label
 from refinement.execution.trials.judging import TrialReply, trial_heartbeat
+from refinement.execution.trust.waking import measurement_follow
 from refinement.execution.waking import wake
 from refinement.judging.checks import run_checks
 from refinement.models import Bench, BenchCall, BenchStatus, BenchTrial, TrialStatus
@@ -32,6 +33,8 @@ def trial_done(lease: Lease[BenchTrial], reply: TrialReply) -> None:
         reply.verdict,
         checks,
         penalties_for(rubric, candidate),
+        reply.evidence.output,
+        reply.evidence.violation,
     )
     verdict = verdict_values(assessment.verdicts[0])
     trial_end(
@@ -69,6 +72,7 @@ def trial_end(lease: Lease[BenchTrial], call: BenchCall | None, **fields: Any) -
         Bench.objects.filter(pk=lease.row.bench_id, status=BenchStatus.RUNNING).update(
             status=BenchStatus.FINISHED, finished_at=timezone.now()
         )
+        measurement_follow(lease.row.bench_id)
 
 
 @retry_lost_connection

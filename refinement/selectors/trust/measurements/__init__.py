@@ -1,0 +1,1 @@
+"""What measurements are made of, how far they are, and what came out."""

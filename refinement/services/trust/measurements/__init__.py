@@ -1,0 +1,1 @@
+"""Starting, dealing and controlling measurements: a judge asked about many texts."""

@@ -17,6 +17,7 @@ from dramatiq.middleware import Interrupt
 
 from refinement.broker.interrupting import work_is_done
 from refinement.execution.leases import MAX_CRASHES, Lease, LeaseLost, lease_drop, lease_release, lease_take
+from refinement.execution.trust.keeping import figures_copy
 from refinement.execution.waking import wake
 from refinement.models import Project, Report, ReportKind, ReportStatus
 
@@ -122,6 +123,8 @@ def report_store(lease: Lease[Report], result: dict[str, Any]) -> None:
         error="",
         crashes=0,
     )
+    if report.kind == ReportKind.TRUST and not report.other:
+        figures_copy(report.subject, result, now)
     again = Report.objects.filter(pk=report.pk, asked__gt=report.asked)
     due = now + PAUSE
     if again.update(status=ReportStatus.WAITING, next_try_at=due, woken_at=due, waiting_for="New results"):

@@ -18,6 +18,8 @@ import numpy as np
 from scipy import stats
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Truths: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+Places: TypeAlias = np.ndarray[Any, np.dtype[np.intp]]
 
 SEED = 20_260_101
 DRAWS = 10_000

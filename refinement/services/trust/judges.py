@@ -1,24 +1,13 @@
 """Judges as rows: a rubric version with a model or a board."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from refinement.execution.reports import report_request
 from refinement.models import JudgeRecord, Project, ReportKind, Rubric, RubricVersion
+from refinement.selectors.trust.keys import judge_key
 
-
-def judge_key(model: str, panel: Sequence[dict[str, Any]] = ()) -> str:
-    """What identifies a judge of a rubric version: its model, or a digest of its board's lenses and models.
-
-    The endpoint does not count: the same model on another server is the same judge.
-    """
-    if not panel:
-        return model
-    seats = [[seat["name"], seat["lens"], seat.get("model") or model] for seat in panel]
-    digest = hashlib.sha256(json.dumps(seats, ensure_ascii=False).encode()).hexdigest()
-    return f"board:{digest[:16]}"
+__all__ = ["judge_ensure", "judge_key", "trust_refresh", "trust_refresh_rubric"]
 
 
 def judge_ensure(

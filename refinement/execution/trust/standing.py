@@ -1,0 +1,61 @@
+"""What figures amount to: how much evidence there is, and how a judge stands beside people.
+
+The thresholds are rules of thumb, in one place, so that pages, gates and docs say the same.
+"""
+
+from refinement.statistics.agreement.bootstrap import Figure
+from refinement.statistics.agreement.judges import JudgeFigures
+
+FEWEST_LABELS = 30  # texts; with fewer there is no verdict
+MAY_GATE = 100
+COMPARES = 200
+# People who agree less than this do not agree on what the criterion means: no judge can be measured.
+LEAST_ALPHA = 0.2
+
+
+def evidence(labels: int) -> str:
+    """How far figures from this many labelled texts carry."""
+    if not labels:
+        return "none"
+    if labels < FEWEST_LABELS:
+        return "not_enough"
+    if labels < MAY_GATE:
+        return "usable"
+    return "may_gate" if labels < COMPARES else "compares"
+
+
+def standing(found: JudgeFigures) -> str:
+    """How the judge stands on one criterion.
+
+    - `not_enough`: fewer than 30 texts have scores by both sides.
+    - `not_measurable`: people do not agree with each other.
+    - `not_usable`: its kappa may be 0, which is what a constant score reaches.
+    - `below_people`: it agrees less with a person than another person does, by more than chance.
+    - `as_people`: that is not shown.
+    - `unknown`: no text has scores by two people.
+    """
+    if people_disagree(found):
+        return "not_measurable"
+    if found.items < FEWEST_LABELS:
+        return "not_enough"
+    kappa = found["kappa"]
+    if kappa is None or kappa.low is None or kappa.low <= 0:
+        return "not_usable"
+    worse = worse_than_people(found)
+    if worse is None:
+        return "unknown"
+    return "below_people" if worse else "as_people"
+
+
+def people_disagree(found: JudgeFigures) -> bool:
+    """Whether alpha is too low, over enough texts to say so."""
+    alpha = found["alpha"]
+    return alpha is not None and found.alpha_items >= FEWEST_LABELS and alpha.value <= LEAST_ALPHA
+
+
+def worse_than_people(found: JudgeFigures) -> bool | None:
+    """Whether the judge agrees less with a person than people do with each other; None if unknown."""
+    apart: Figure | None = found["against_people"]
+    if found.items < FEWEST_LABELS or apart is None or apart.high is None:
+        return None
+    return apart.high < 0

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from refinement.engine.metrics import run_metrics
+from refinement.engine.noise import same_text_move
 from refinement.engine.safeguards import RalphSignal, penalties_for, ralph_signal
 from refinement.engine.scoring import assess
 from refinement.engine.types import (
@@ -124,14 +125,16 @@ def judged_round(
         evidence.violation,
     )
     judged = replace(entry, assessment=assessment)
+    after = replace(history, rounds=(*history.rounds[:-1], judged))
     return JudgedRound(
         number=entry.number,
         assessment=assessment,
-        metrics=run_metrics(rubric, replace(history, rounds=(*history.rounds[:-1], judged))),
+        metrics=run_metrics(rubric, after),
         signal=signal_of(history, judged),
         seen_chars=seen_chars,
         cut=seen_chars is not None and seen_chars < len(entry.candidate),
         attempts=attempts,
+        move=same_text_move(rubric, after),
     )
 
 

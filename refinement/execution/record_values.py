@@ -8,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from refinement.engine.metrics import RunMetrics
+from refinement.engine.noise import SameTextMove
 from refinement.engine.safeguards import RalphSignal
 from refinement.engine.types import Assessment, Feedback, PanelSummary, Penalty, Verdict
 from refinement.models import Call, CheckResult, Run
@@ -34,6 +35,7 @@ class JudgedRound:
     cut: bool  # whether the judge saw only a part of the candidate
     attempts: int
     board: BoardResult | None = None
+    move: SameTextMove | None = None  # of the score, on the same text
 
 
 def usage_values(run: Run, call: Call) -> dict[str, Any]:
@@ -74,7 +76,14 @@ def run_score_values(run: Run, judged: JudgedRound) -> dict[str, Any]:
         "signal_rounds": run.signal_rounds + (judged.signal is not None),
         "penalty_rounds": run.penalty_rounds + bool(judged.assessment.penalties),
         "cut_rounds": run.cut_rounds + judged.cut,
+        "same_text_moved": largest_move(run, judged.move),
     }
+
+
+def largest_move(run: Run, move: SameTextMove | None) -> Decimal | None:
+    """How far the score moved at most on the same text, with this round; None if it never did."""
+    moves = [abs(move.moved)] if move else []
+    return max([*moves, *([run.same_text_moved] if run.same_text_moved is not None else [])], default=None)
 
 
 def judged_values(judged: JudgedRound, call: Call | None) -> dict[str, Any]:
@@ -86,7 +95,10 @@ def judged_values(judged: JudgedRound, call: Call | None) -> dict[str, Any]:
         "scores": {key: str(score) for key, score in assessment.scores.items()},
         "penalties": [penalty_values(penalty) for penalty in assessment.penalties],
         "contract_violation": assessment.contract_violation,
-        "signals": [] if judged.signal is None else [signal_values(judged.signal)],
+        "signals": [
+            *([signal_values(judged.signal)] if judged.signal else []),
+            *([move_values(judged.move)] if judged.move else []),
+        ],
         "seen_chars": judged.seen_chars,
         "judge_attempts": judged.attempts,
         **(board_result_values(judged.board) if judged.board else {}),
@@ -154,6 +166,15 @@ def signal_values(signal: RalphSignal) -> dict[str, str]:
         "candidate_change": str(round(signal.candidate_change, 4)),
         "verdict_change": str(round(signal.verdict_change, 4)),
         "about": signal.about,
+    }
+
+
+def move_values(move: SameTextMove) -> dict[str, Any]:
+    return {
+        "kind": "same_text",
+        "from_round": move.from_round,
+        "moved": str(round(move.moved, 6)),
+        "candidate_change": str(round(move.candidate_change, 4)),
     }
 
 

@@ -15,8 +15,10 @@ from refinement.engine.types import (
     EvaluationMode,
     Evaluator,
     Metric,
+    MinimumGain,
     ProblemClass,
     Severity,
+    StopReason,
 )
 from refinement.interchange.imports.fields import as_json
 from refinement.interchange.rubrics import yaml_reading
@@ -149,6 +151,15 @@ def test_numbers_are_plain_whatever_form_they_have_in_memory():
     written = there_and_back(odd)
     assert "pass_threshold: 10\n" in written
     assert "minimum_gain: 0.0000001\n" in written
+
+
+def test_a_minimum_gain_can_be_the_judges_noise():
+    base = rubric_for("wiggum")
+    stop_rules = (*base.policy.stop_rules, StopReason.UNCHANGED)
+    noisy = replace(base, policy=replace(base.policy, minimum_gain=MinimumGain.NOISE, stop_rules=stop_rules))
+    written = there_and_back(noisy)
+    assert "minimum_gain: noise\n" in written
+    assert ", unchanged]\n" in written
 
 
 def test_the_order_in_which_a_database_keeps_parameters_does_not_show():

@@ -17,6 +17,7 @@ class Kind(StrEnum):
     TEXT = "text"
     NUMBER = "number"
     WHOLE = "whole"
+    GAIN = "gain"  # a number, or the word for the judge's noise
     CHOICE = "choice"
     FLAG = "flag"
     WORDS = "words"

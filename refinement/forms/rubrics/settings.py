@@ -77,10 +77,11 @@ SCORING = (
     _policy(
         "minimum_gain",
         "Minimum gain",
-        Kind.NUMBER,
+        Kind.GAIN,
         low=Decimal(0),
         high=COLUMN_LIMIT,
-        help="For the rule “Too little gain”.",
+        help="For the rule “Too little gain”. Enter noise to go by the judge's noise, for a plateau as well.",
+        suggestions="gain-words",
     ),
     _whole("composite_decimals", "Decimals shown", 0, 4, required=True, help="On pages only."),
     _policy(

@@ -8,6 +8,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
+from refinement.engine.kinds import MinimumGain
 from refinement.engine.panels import names_model
 from refinement.forms.rubrics.kinds import COLUMN_LIMIT, COLUMN_PLACES, Kind, Setting
 
@@ -163,6 +164,8 @@ def setting_value(setting: Setting, text: str) -> Any:
         return text_within(text.strip(), setting.limit)
     if setting.kind is Kind.CHOICE:
         return choice_of(text, setting.choices)
+    if setting.kind is Kind.GAIN and text.strip().casefold() == MinimumGain.NOISE:
+        return str(MinimumGain.NOISE)
     if setting.kind is Kind.WHOLE:
         return whole_of(text, setting.low, setting.high)
     return str(number_of(text, setting.low, setting.high, setting.places))

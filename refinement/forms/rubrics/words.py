@@ -54,6 +54,7 @@ STOP_RULES = {
     StopReason.PERFECT_SCORE: "The score reaches the perfect score, and every check that must hold does.",
     StopReason.SCORE_REGRESSION: "The round ranks below the previous one.",
     StopReason.NO_IMPROVEMENT: "The round gained less than the minimum gain.",
+    StopReason.UNCHANGED: "The writer returned the text of the previous round, or nearly so.",
     StopReason.CYCLING: "Every criterion has the same score as in the previous round.",
     StopReason.PLATEAU: "None of the last rounds ranks above the best one before them.",
     StopReason.MAX_ROUNDS: "The maximum number of rounds is reached.",

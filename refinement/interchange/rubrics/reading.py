@@ -12,6 +12,7 @@ from refinement.engine.kinds import (
     EvaluationMode,
     FeedbackStyle,
     Information,
+    MinimumGain,
     NextBase,
     OnPlateau,
     ProblemClass,
@@ -75,6 +76,13 @@ def stop_rules(notes: Notes, node: Node, name: str) -> object:
     return tuple(found)
 
 
+def minimum_gain(notes: Notes, node: Node, name: str) -> object:
+    """A number, or the word for the judge's noise."""
+    if isinstance(node, Scalar) and node.text == MinimumGain.NOISE:
+        return MinimumGain.NOISE
+    return number()(notes, node, name)
+
+
 COLUMN = number(places=4, digits=5)
 SCALE = {
     "minimum": Key(COLUMN, needed=True),
@@ -118,7 +126,7 @@ POLICY = {
     "feedback": Key(choice(FeedbackStyle), needed=True),
     "pass_threshold": Key(number(), optional=True),
     "perfect_score": Key(number(), optional=True),
-    "minimum_gain": Key(number(), optional=True),
+    "minimum_gain": Key(minimum_gain, optional=True),
     "plateau_rounds": Key(whole(2, 1_000)),
     "plateau_window": Key(whole(1, 999)),
     "on_plateau": Key(choice(OnPlateau)),

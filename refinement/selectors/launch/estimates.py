@@ -20,6 +20,7 @@ EARLIEST = {
     StopReason.CYCLING: 2,
     StopReason.SCORE_REGRESSION: 2,
     StopReason.NO_IMPROVEMENT: 2,
+    StopReason.UNCHANGED: 2,
 }
 
 

@@ -30,6 +30,7 @@ from refinement.selectors.rubrics.words import (
 )
 
 NOT_SET = "not set"
+GAIN_BY_NOISE = "more than the judge's noise"
 WHO_JUDGES = "Who judges"
 
 
@@ -186,7 +187,7 @@ def _loop(rubric: Rubric) -> dict[str, str]:
     return {
         "Rounds": str(policy.max_rounds),
         "Stop rules, in order": "\n".join(rule_name(rule) for rule in policy.stop_rules),
-        "Smallest gain": _number(policy.minimum_gain),
+        "Smallest gain": GAIN_BY_NOISE if policy.goes_by_noise else _number(policy.least_gain),
         "Plateau": f"after {policy.plateau_rounds}, looking at the last {policy.plateau_window}",
         "On a plateau": ON_PLATEAU[policy.on_plateau],
         "Next revision starts from": NEXT_BASES[policy.next_base],

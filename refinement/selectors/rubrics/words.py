@@ -15,6 +15,7 @@ from refinement.engine.kinds import (
     Severity,
     StopReason,
 )
+from refinement.engine.noise import usual_gain
 from refinement.engine.types import Budget, Check, Criterion, Evaluator, Metric, Policy, Rubric, Scale
 from refinement.judging.checks import KINDS, ParameterType
 from refinement.selectors.rubrics.definitions import plain
@@ -57,6 +58,7 @@ RULE_NAMES: Mapping[StopReason, str] = {
     StopReason.SCORE_REGRESSION: "The score dropped",
     StopReason.NO_IMPROVEMENT: "Too little gain",
     StopReason.CYCLING: "The scores repeat",
+    StopReason.UNCHANGED: "The text repeats",
     StopReason.PLATEAU: "The scores level off",
     StopReason.MAX_ROUNDS: "Round limit reached",
     StopReason.MAX_ITERATIONS_REACHED: "Round limit reached",
@@ -170,7 +172,12 @@ def _regression_rule(rubric: Rubric) -> str:
 
 
 def _gain_rule(rubric: Rubric) -> str:
-    minimum = rubric.policy.minimum_gain
+    minimum = rubric.policy.least_gain
+    if rubric.policy.goes_by_noise:
+        return (
+            "The gain over the previous round is within the judge's noise. "
+            f"While it is not known: less than {plain(usual_gain(rubric))}."
+        )
     if minimum is None:
         return "Never applies: no minimum gain is set."
     return f"The gain over the previous round is less than {plain(minimum)}."
@@ -178,10 +185,15 @@ def _gain_rule(rubric: Rubric) -> str:
 
 def _plateau_rule(rubric: Rubric) -> str:
     policy = rubric.policy
+    more = " by more than the judge's noise, once it is known" if policy.goes_by_noise else ""
     return (
         f"After {policy.plateau_rounds} rounds or more, none of the last "
-        f"{policy.plateau_window} is better than the best before them."
+        f"{policy.plateau_window} is better than the best before them{more}."
     )
+
+
+def _unchanged_rule(rubric: Rubric) -> str:
+    return "The writer returned the text of the previous round, or one with at most 1 % of its words changed."
 
 
 def _ranked_by(rubric: Rubric) -> str:
@@ -199,6 +211,7 @@ RULE_SENTENCES: Mapping[StopReason, Callable[[Rubric], str]] = {
     StopReason.SCORE_REGRESSION: _regression_rule,
     StopReason.NO_IMPROVEMENT: _gain_rule,
     StopReason.PLATEAU: _plateau_rule,
+    StopReason.UNCHANGED: _unchanged_rule,
 }
 
 

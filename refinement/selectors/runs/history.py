@@ -123,8 +123,8 @@ def _whole_rounds(run: int) -> list[RoundRow]:
 
 
 def _needed_rounds(run: int, best: int, judged: int) -> list[RoundRow]:
-    # The first is the seed, the best a possible base, and the last two are compared and judged.
-    needed = Q(number=1) | Q(number=best) | Q(number__gte=judged)
+    # The first is the seed and the best a possible base. The two judged last are compared, and one is judged.
+    needed = Q(number=1) | Q(number=best) | Q(number__gte=judged - 1)
     text = Case(When(needed, then=F("candidate")), default=Value(""), output_field=TextField())
     return list(_rounds(run).annotate(text=text))
 
@@ -171,6 +171,7 @@ def account_of(run: Run) -> dict[str, Any]:
         "extended_after": run.extended_after,
         "escalated_after": run.escalated_after,
         "plateau_accepted": run.plateau_accepted,
+        "smallest_difference": run.smallest_difference,
     }
 
 

@@ -54,6 +54,7 @@ REASON_LABELS: Mapping[str, str] = {
     "no_improvement": "too little gain",
     "max_iterations_reached": "round limit reached",
     "plateau": "plateau",
+    "unchanged": "text repeats",
     "budget_tokens": "token budget used up",
     "budget_seconds": "time budget used up",
     "budget_calls": "call budget used up",

@@ -4,6 +4,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import transaction
@@ -39,6 +40,7 @@ from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
 from refinement.services.runs.sources import sources_create, sources_validate
+from refinement.services.trust.launching import judge_at_launch
 from refinement.texts import label, storable
 
 MAX_TEXT_CHARS = 10_000_000
@@ -65,11 +67,14 @@ def run_create(
     batch: str = "",
     sources: Sequence[SourceText] = (),
     experiment: Experiment | None = None,
+    known_judge: bool = True,
 ) -> Run:
     """Create and queue a run with a snapshot of everything needed to replay it.
 
     `definition` is the version's definition with changes for this run. The clerk's model is `clerk`, else
-    the rubric's, else the judge's. Without a `title`, it is made from the task. Raises ValidationError.
+    the rubric's, else the judge's. Without a `title`, it is made from the task. What is known about the
+    judge's noise is kept with the run, unless its rubric is only an eval file's (`known_judge`). Raises
+    ValidationError.
     """
     used = definition or definition_of(version)
     text, seed_text = storable(task).strip(), storable(seed)
@@ -112,6 +117,8 @@ def run_create(
     )
     panel = panel_rows(run, used.judges.panel)
     run.prices = prices_for([producer, judge, scribe, *(Target(row.endpoint, row.model) for row in panel)])
+    if known_judge:
+        keep_judge(run, version, used, panel)
     run.save(force_insert=True)
     event_record(run.pk, EventKind.QUEUED, actor=actor_name(user), user=user)
     audit_record(
@@ -134,6 +141,15 @@ def run_create(
     if status == RunStatus.QUEUED:
         wake(Run, run.pk)
     return run
+
+
+def keep_judge(run: Run, version: RubricVersion, used: engine.Rubric, panel: Sequence[PanelJudge]) -> None:
+    """Keeps who judges the run and the smallest real difference of its scores, so that its reading stays."""
+    judge = Target(run.judge_endpoint, run.judge_model)
+    record = judge_at_launch(project=run.project, version=version, definition=used, judge=judge, panel=panel)
+    run.judge_record = record
+    if record is not None and record.smallest_difference is not None:
+        run.smallest_difference = round(Decimal(record.smallest_difference), 6)
 
 
 def task_type_cleaned(text: str) -> str:

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json
-from refinement.engine.kinds import JudgeMode
+from refinement.engine.kinds import JudgeMode, MinimumGain
 from refinement.engine.panels import Judges, PanelJudge
 from refinement.engine.profiles import context_rules_for, default_rubrics, rubric_for
 from refinement.engine.types import (
@@ -116,8 +116,19 @@ def test_a_rubric_with_everything_in_it_comes_back_as_it_was(wiggum):
 
 
 @pytest.mark.parametrize(
+    ("typed", "kept"), [("noise", MinimumGain.NOISE), (" Noise ", MinimumGain.NOISE), ("0.3", Decimal("0.3"))]
+)
+def test_a_minimum_gain_is_a_number_or_the_judges_noise(wiggum, typed, kept):
+    rubric = saved(wiggum)
+    reading = read_definition({**fields_of(rubric), "policy-minimum_gain": typed}, rubric)
+    assert (reading.problems, reading.definition.policy.minimum_gain) == ({}, kept)
+    assert fields_of(reading.definition)["policy-minimum_gain"] == str(kept)
+
+
+@pytest.mark.parametrize(
     ("name", "typed", "said"),
     [
+        ("policy-minimum_gain", "noisy", "Not a number"),
         ("name", "", "Required"),
         ("name", "n" * 161, "at most 160"),
         ("artifact_type", "a" * 41, "at most 40"),

@@ -20,11 +20,13 @@ from refinement.services.notices.reading import notices_clean
 from refinement.services.people.sessions import sessions_clean
 from refinement.services.rubrics.proposals import proposals_clean
 from refinement.services.runs.evaluator_trials import evaluator_trials_clean
+from refinement.services.runs.ledger import ledgers_sweep
 from refinement.services.trust.measurements.dealing import measurements_sweep
 
 log = logging.getLogger("wiggum.upkeep")
 HOUR = 3_600
 ENDPOINTS_AT_ONCE = 20
+LEDGERS_EVERY = 60.0  # seconds between two looks for runs that ended without a ledger
 EXPERIMENTS_EVERY = 5.0  # seconds between two looks for experiments whose message was lost
 
 
@@ -36,6 +38,7 @@ class Upkeep:
         self.mailing: Thread | None = None
         self.clean_at = 0.0
         self.experiments_at = 0.0
+        self.ledgers_at = 0.0
 
     def once(self, *, patient: bool = True) -> None:
         """Run all tasks once. Call it every second or two."""
@@ -46,6 +49,7 @@ class Upkeep:
             count("lease_expiries", amount=swept.expired)
             log.info("swept runs=%s expired_leases=%s", swept.sent, swept.expired)
         self.sweep_experiments()
+        self.sweep_ledgers()
         totals_flush()
         self.send_mail()
         self.delete_old()
@@ -56,6 +60,11 @@ class Upkeep:
             experiments_sweep()
             measurements_sweep()
             self.experiments_at = monotonic() + EXPERIMENTS_EVERY
+
+    def sweep_ledgers(self) -> None:
+        """Keep the ledgers of runs whose worker was killed right after their end."""
+        if monotonic() >= self.ledgers_at:
+            self.ledgers_at = 0.0 if ledgers_sweep() else monotonic() + LEDGERS_EVERY
 
     def send_mail(self) -> None:
         """Send due emails in a thread, since mail servers can be slow."""

@@ -4,7 +4,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, Subquery
 from django.http import Http404
 
-from refinement.access.blindness import ReadsBlind
+from refinement.access.labelling import label_run_or_blind, runs_or_blind
 from refinement.access.projects import ProjectRequest
 from refinement.models import (
     Comment,
@@ -41,10 +41,12 @@ def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blin
     Its `newest_event` is read with it: an open page asks for everything that happened after that.
 
     Raises ReadsBlind if the user is scoring it blind, unless the view passes `blind`: it shows no scores.
+    Raises LabelsOpen, a kind of ReadsBlind, if the user labels a text of it.
     Raises PermissionDenied for a change to the prepared example.
     """
-    if not blind and run_id in request.blind_runs:
-        raise ReadsBlind(run_id, request.blind_runs[run_id])
+    label_run_or_blind(request, run_id)
+    if not blind:
+        runs_or_blind(request, run_id)
     runs = _runs_numbered(request.project.pk, run_id, whole)
     if not runs:
         raise Http404("There is no such run in this project.")
@@ -171,4 +173,4 @@ def figures_or_blind(request: ProjectRequest, *experiments: Experiment) -> None:
     """Raises ReadsBlind if the user is scoring a run of these experiments blind: figures show scores."""
     run = blind_run_in([row.pk for row in experiments], request.blind_runs)
     if run is not None:
-        raise ReadsBlind(run, request.blind_runs[run])
+        runs_or_blind(request, run)

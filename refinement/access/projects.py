@@ -13,7 +13,8 @@ from django_htmx.middleware import HtmxDetails
 from refinement.access.blindness import ReadsBlind
 from refinement.models import MemberRole, Membership, Project, User
 from refinement.selectors.projects.lists import RANKS, membership_for
-from refinement.selectors.reviews.blindness import blind_runs_of, hiding
+from refinement.selectors.reviews.blindness import hiding, own_readings
+from refinement.selectors.trust.labelling import LabelQueue, label_queues_of, queue_runs_of
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer", bound=HttpResponseBase)
@@ -32,7 +33,9 @@ class ProjectRequest(SignedInRequest):
 
     project: Project
     membership: Membership
-    blind_runs: dict[int, int]  # runs that the user is scoring blind, each with its current round
+    blind_runs: dict[int, int]  # runs that the user scores or labels blind, each with a round
+    label_queues: tuple[LabelQueue, ...]  # the user's open ones
+    label_runs: dict[int, int]  # of the blind runs, those with a text of a queue, each with its label set
     read_only: bool  # the page is about the prepared example, which nobody can change
 
 
@@ -73,10 +76,21 @@ def project_access(request: ProjectRequest, membership: Membership, least: Membe
     request.read_only = False
     if RANKS[MemberRole(membership.role)] < RANKS[least]:
         raise PermissionDenied(_too_low(membership, least))
-    reads_blind: bool = membership.reads_blind  # type: ignore[attr-defined]
-    request.blind_runs = blind_runs_of(request.user, request.project) if reads_blind else {}
+    _hide(request, membership)
     with hiding(request.blind_runs):
         yield
+
+
+def _hide(request: ProjectRequest, membership: Membership) -> None:
+    """Set what is hidden while the user scores or labels blind. No query if they do neither."""
+    reads_blind: bool = membership.reads_blind  # type: ignore[attr-defined]
+    labels: bool = membership.labels  # type: ignore[attr-defined]
+    request.label_queues = label_queues_of(request.user, request.project) if labels else ()
+    labelled = queue_runs_of(request.label_queues)
+    request.label_runs = {run: label_set for run, (_, label_set) in labelled.items()}
+    request.blind_runs = {run: number for run, (number, _) in labelled.items()}
+    if reads_blind:
+        request.blind_runs |= own_readings(request.user, request.project)
 
 
 def _too_low(membership: Membership, least: MemberRole) -> str:

@@ -7,7 +7,7 @@ from django.http import Http404
 from ninja import Field, Query, Router, Schema
 from pydantic import StringConstraints
 
-from refinement.access.blindness import ReadsBlind
+from refinement.access.labelling import runs_or_blind
 from refinement.access.objects import rubric_or_404, version_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
@@ -231,8 +231,7 @@ def run_wanted(request: ApiRequest, number: int | None) -> Run | None:
     """The run to use, if it is in this project and visible."""
     if number is None:
         return None
-    if number in request.blind_runs:
-        raise ReadsBlind(number, request.blind_runs[number])
+    runs_or_blind(request, number)
     found = run_of(request.project, number)
     if found is None:
         raise Http404("Run not found in this project.")

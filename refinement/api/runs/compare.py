@@ -6,7 +6,7 @@ from typing import Annotated
 from django.http import Http404
 from ninja import Field, Query, Router, Schema
 
-from refinement.access.blindness import ReadsBlind
+from refinement.access.labelling import runs_or_blind
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.paging import LARGEST_NUMBER
 from refinement.api.core.permissions import member
@@ -101,9 +101,7 @@ class RunsCompared(Schema):
 def runs_compared(request: ApiRequest, query: Query[CompareQuery]) -> RunsCompared:
     """Compare two to five runs. Shows figures, differing settings, and a diff of two best texts."""
     numbers = list(dict.fromkeys(query.run))
-    for number in numbers:
-        if number in request.blind_runs:
-            raise ReadsBlind(number, request.blind_runs[number])
+    runs_or_blind(request, *numbers)
     sides = sides_of(request.project, numbers)
     if len(sides) != len(numbers) or len(sides) < FEWEST:
         raise Http404("One of these runs is not in this project, or a run is given twice.")

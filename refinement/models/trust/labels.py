@@ -85,8 +85,9 @@ class LabelRater(models.Model):
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="label_raters"
     )
     judge_model = models.CharField(max_length=200, blank=True)  # of a recorded judge
-    # While a member's queue is open, others' scores of texts that they have not scored are hidden from them.
+    # Set while a member's queue is open: then others' scores are hidden from them.
     opened_at = models.DateTimeField(null=True, blank=True)
+    # When they left an unfinished queue or saw scores of texts to label: later labels are not blind.
     left_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

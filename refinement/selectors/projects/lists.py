@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import Http404
 
-from refinement.models import BlindReading, MemberRole, Membership, Project, User
+from refinement.models import BlindReading, LabelRater, MemberRole, Membership, Project, User
 
 if TYPE_CHECKING:
     Person = User | AnonymousUser
@@ -39,7 +39,9 @@ def membership_for(user: "Person", slug: str) -> Membership:
 
 
 def _memberships_at(user: int, slug: str) -> list[Membership]:
-    rows = Membership.objects.select_related("project").annotate(reads_blind=Exists(_open_readings()))
+    rows = Membership.objects.select_related("project").annotate(
+        reads_blind=Exists(_open_readings()), labels=Exists(_open_queues())
+    )
     return list(rows.filter(user=user, project__slug=slug).order_by("pk")[:1])
 
 
@@ -47,6 +49,12 @@ def _open_readings() -> QuerySet[BlindReading]:
     """Part of the membership query, so that blind reviews cost no query of their own."""
     return BlindReading.objects.filter(
         reader=OuterRef("user"), run__project=OuterRef("project"), ended_at__isnull=True
+    )
+
+
+def _open_queues() -> QuerySet[LabelRater]:
+    return LabelRater.objects.filter(
+        user=OuterRef("user"), label_set__project=OuterRef("project"), opened_at__isnull=False
     )
 
 

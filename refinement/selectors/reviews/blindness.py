@@ -1,5 +1,7 @@
 """Blind reviews: runs a user scores blind are hidden from them everywhere but on their scoring page.
 
+So are the runs of texts that the user labels (`selectors.trust.labelling`).
+
 Every selector that shows a project's runs starts from `shown_runs`. The project views set the hidden runs of
 the current user; elsewhere, as in a worker, nothing is hidden.
 """
@@ -12,12 +14,19 @@ from typing import TypeVar
 from django.db.models import Model, QuerySet
 
 from refinement.models import BlindReading, ExperimentRun, HumanScore, Project, Run, User
+from refinement.selectors.trust.labelling import label_queues_of, queue_readers_of, queue_runs_of
 
 _hidden: ContextVar[frozenset[int]] = ContextVar("hidden_runs", default=frozenset())
 Row = TypeVar("Row", bound=Model)
 
 
 def blind_runs_of(user: User, project: Project | None = None) -> dict[int, int]:
+    """The runs this user scores or labels blind, each with the number of a round."""
+    labelled = queue_runs_of(label_queues_of(user, project))
+    return {run: number for run, (number, _) in labelled.items()} | own_readings(user, project)
+
+
+def own_readings(user: User, project: Project | None = None) -> dict[int, int]:
     """The runs this user is scoring blind, each with the number of its current round."""
     rows = BlindReading.objects.filter(reader=user, ended_at__isnull=True)
     if project is not None:
@@ -25,9 +34,15 @@ def blind_runs_of(user: User, project: Project | None = None) -> dict[int, int]:
     return dict(rows.order_by("run").values_list("run", "round_number"))
 
 
+def reads_blind(user: int, run_id: int) -> bool:
+    """Whether this user scores or labels the run blind."""
+    readings = BlindReading.objects.filter(reader=user, run=run_id, ended_at__isnull=True)
+    return readings.exists() or user in queue_readers_of([run_id]).get(run_id, ())
+
+
 def blind_readers_of(run_ids: Collection[int]) -> dict[int, set[int]]:
-    """The users who are scoring these runs blind, by run."""
-    found: dict[int, set[int]] = {}
+    """The users who score or label these runs blind, by run."""
+    found = queue_readers_of(run_ids)
     rows = BlindReading.objects.filter(run__in=run_ids, ended_at__isnull=True)
     for run, reader in rows.values_list("run_id", "reader_id"):
         found.setdefault(run, set()).add(reader)

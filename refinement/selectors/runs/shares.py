@@ -8,7 +8,6 @@ from django.utils.safestring import SafeString
 
 from refinement.engine.types import Outcome, Rubric
 from refinement.models import (
-    BlindReading,
     Call,
     Comment,
     Decision,
@@ -21,6 +20,7 @@ from refinement.models import (
 )
 from refinement.models.reviews.decisions import DecisionKind
 from refinement.rendering import markdown
+from refinement.selectors.reviews.blindness import reads_blind as hidden_from
 from refinement.selectors.runs.boards.rounds import BoardFacts
 from refinement.selectors.runs.calls import CallLine, CallTexts, call_lines, call_texts
 from refinement.selectors.runs.page import RunFacts
@@ -86,10 +86,10 @@ def links_of_project(project: Project) -> QuerySet[ShareLink]:
 
 
 def reads_blind(user: object, run_id: int) -> bool:
-    """Whether this user is scoring the run blind."""
+    """Whether this user scores or labels the run blind."""
     if not isinstance(user, User):
         return False
-    return BlindReading.objects.filter(reader=user, run_id=run_id, ended_at=None).exists()
+    return hidden_from(user.pk, run_id)
 
 
 def shared_sentence(run: Run, rubric: Rubric) -> str:

@@ -12,8 +12,9 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from refinement.models import BlindReading, Membership, Notice
+from refinement.models import Membership, Notice
 from refinement.selectors.experiments.addresses import experiment_path
+from refinement.selectors.reviews.blindness import reads_blind
 from refinement.texts import one_line
 
 log = logging.getLogger("wiggum.notices")
@@ -109,7 +110,7 @@ def _quoted(notice: Notice) -> list[str]:
     comment = notice.comment
     if comment is None or comment.deleted_at is not None:
         return []
-    if BlindReading.objects.filter(run=notice.run_id, reader=notice.user_id, ended_at=None).exists():
+    if notice.run_id and reads_blind(notice.user_id, notice.run_id):
         return []
     return [one_line(line, LINE_CHARS) for line in comment.body.splitlines()[:MOST_LINES]]
 

@@ -7,7 +7,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from refinement.access.blindness import ReadsBlind
+from refinement.access.labelling import runs_or_blind
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.diffing import compared, side_by_side
 from refinement.diffing.sides import folded
@@ -36,9 +36,7 @@ from refinement.views.runs.asked import run_numbers_param
 def run_compare(request: ProjectRequest) -> HttpResponse:
     """Compares the selected runs; with fewer than two or more than five, a page to select them."""
     numbers = run_numbers_param(request.GET.getlist("run"))
-    for number in numbers:
-        if number in request.blind_runs:
-            raise ReadsBlind(number, request.blind_runs[number])
+    runs_or_blind(request, *numbers)
     if not FEWEST <= len(numbers) <= MOST or "choose" in request.GET:
         return choice(request, numbers)
     sides = sides_of(request.project, numbers)

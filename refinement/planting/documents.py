@@ -36,6 +36,10 @@ PROTECTED = re.compile(
     """,
     re.VERBOSE,
 )
+MARKS = (
+    *(HEADING, ITEM, QUOTE, REFERENCE, RULE, UNDERLINE, HTML),
+    re.compile(r"[|`~#=+\-]|\d{1,9}[.)]"),
+)
 
 
 class Span(NamedTuple):
@@ -111,6 +115,11 @@ class Document:
         """Whether the place touches nothing that is protected."""
         place = bisect_right(self._protected_starts, max(start, end - 1))
         return not place or self.protected[place - 1].end <= start
+
+    def is_mark(self, place: int) -> bool:
+        """Whether a line that began here would look like a heading, an item or the like."""
+        start = self.text[place : place + 12]
+        return any(mark.match(start) for mark in MARKS)
 
     def found(self, pattern: re.Pattern[str], kinds: Sequence[str]) -> Iterator[re.Match[str]]:
         """Where the pattern matches in blocks of these kinds, outside what is protected."""

@@ -68,6 +68,7 @@ def test_typographic_copies_have_the_same_words(text: str, seed: int) -> None:
 @settings(max_examples=200, deadline=None)
 @given(MARKDOWN, st.integers(0, 5))
 @example(ENGLISH, 0)
+@example("the the the the the the the the the the?\nthe  \n|.\n\n", 0)
 def test_reflowed_copies_have_the_same_words_and_render_the_same(text: str, seed: int) -> None:
     if copy := copy_of(text, "reflowed", seed):
         assert copy.split() == text.split()
@@ -96,6 +97,7 @@ def test_padding_only_adds(text: str, seed: int) -> None:
 @settings(max_examples=200, deadline=None)
 @given(MARKDOWN, st.integers(0, 5), st.sampled_from([key for key in EDITS if key != "formatting"]))
 @example(ENGLISH, 0, "numbers")
+@example("the.\n\nthe the the the. ```the.\n\n", 0, "dropped")
 def test_code_blocks_stay_as_they_are(text: str, seed: int, edit: str) -> None:
     if copy := copy_of(text, edit, seed):
         assert code_of(copy) == code_of(text)

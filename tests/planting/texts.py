@@ -9,7 +9,8 @@ https://example.com/v4.2/docs for details. "Always back up," said Dr. Smith. The
 on its own -- you must restart it with `wiggum up 3`.
 
 The old format can be read for 30 days. After that, files are deleted. About 45% of users have \
-already moved, and it's roughly what we expected; nobody can say why. A team that moved early has reported no problems.
+already moved, and it's roughly what we expected; nobody can say why. \
+A team that moved early has reported no problems.
 
 ## Steps
 

@@ -16,18 +16,22 @@ def drop_sentences(document: Document, chance: Random) -> Made | None:
     if len(sentences) < FEWEST or lengths[0] < FEWEST_WORDS:
         return None
     middle = max(FEWEST_WORDS, lengths[len(lengths) // 2])
-    # A paragraph that is one sentence stays: its gap would show without reading.
     long = [
-        s
-        for s in sentences
-        if not (s.is_first and s.is_last) and words_in(document.text, s.start, s.end) >= middle
+        s for s in sentences if words_in(document.text, s.start, s.end) >= middle and _can_go(document, s)
     ]
     if not long:
-        long = [s for s in sentences if words_in(document.text, s.start, s.end) >= middle]
+        return None
+    # A paragraph that is one sentence stays where possible: its gap would show without reading.
+    long = [s for s in long if not (s.is_first and s.is_last)] or long
     chosen = apart(sorted(chance.sample(long, dose(len(sentences), one_in=12)), key=lambda s: s.start))
     text = document.replaced([(*_with_gap(document.text, s), "") for s in chosen])
     what = listed([quoted(document.text[s.start : s.end]) for s in chosen])
     return Made(text, f"Removed {'the sentence' if len(chosen) == 1 else 'the sentences'} {what}.")
+
+
+def _can_go(document: Document, sentence: Sentence) -> bool:
+    """Not if the next sentence would begin with what looks like the mark of a list or of code."""
+    return sentence.is_last or not document.is_mark(_with_gap(document.text, sentence)[1])
 
 
 def apart(sentences: list[Sentence]) -> list[Sentence]:

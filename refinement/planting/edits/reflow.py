@@ -3,24 +3,13 @@
 import re
 from random import Random
 
-from refinement.planting.documents import (
-    HEADING,
-    HTML,
-    ITEM,
-    QUOTE,
-    REFERENCE,
-    RULE,
-    UNDERLINE,
-    Block,
-    Document,
-)
+from refinement.planting.documents import Block, Document
 from refinement.planting.kinds import Made
 
 WIDTHS = (64, 72, 80)
 FEWEST_CHARS = 100  # a shorter paragraph has nothing to break
 SHORT_LINE = 40  # shorter lines may be verse, an address or a signature
-MARKS = (ITEM, QUOTE, REFERENCE, RULE, UNDERLINE, HTML, HEADING, re.compile(r"[|`~#=+\-]|\d{1,9}[.)]"))
-HARD_BREAK = re.compile(r"(?: {2}|\\)\n|<br", re.IGNORECASE)
+HARD_BREAK = re.compile(r"(?: {2}|\\)(?:\n|$)|<br", re.IGNORECASE)
 
 
 def reflow(document: Document, chance: Random) -> Made | None:
@@ -57,8 +46,7 @@ def _broken(document: Document, block: Block, width: int) -> str | None:
         if space.start() - line_start < width - 8:
             continue
         place = block.inner + space.start()
-        rest = text[space.end() : space.end() + 12]
-        if document.is_free(place, place + 1) and not any(mark.match(rest) for mark in MARKS):
+        if document.is_free(place, place + 1) and not document.is_mark(place + 1):
             parts[space.start()] = "\n"
             line_start = space.end()
     return "".join(parts)

@@ -26,13 +26,6 @@ from refinement.selectors.reviews.blindness import blind_run_in, not_blind_reaso
 from refinement.selectors.reviews.comments import Reader
 
 LONG_TEXTS = ("task", "seed", "snapshot", "calibration")
-# Of which experiment the run is a part, with its task and configuration but without their texts.
-PART = ("experiment_run__experiment", "experiment_run__task", "experiment_run__configuration")
-PART_TEXTS = (
-    *(f"experiment_run__task__{name}" for name in ("task", "seed", "sources", "checks", "expected")),
-    *(f"experiment_run__configuration__{name}" for name in ("sources", "changes")),
-    "experiment_run__experiment__note",
-)
 
 
 def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blind: bool = False) -> Run:
@@ -59,8 +52,8 @@ def run_or_404(request: ProjectRequest, run_id: int, *, whole: bool = True, blin
 
 def _runs_numbered(project: int, number: int, whole: bool) -> list[Run]:
     newest = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")[:1]
-    runs = Run.objects.filter(project=project).select_related("rubric_version", "rubric", "created_by", *PART)
-    runs = runs.annotate(newest_event=Subquery(newest)).defer(*PART_TEXTS)
+    runs = Run.objects.filter(project=project).select_related("rubric_version", "rubric", "created_by")
+    runs = runs.annotate(newest_event=Subquery(newest))
     return list((runs if whole else runs.defer(*LONG_TEXTS)).filter(pk=number).order_by("pk"))
 
 

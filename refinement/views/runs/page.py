@@ -15,6 +15,7 @@ from refinement.access.projects import ProjectRequest, project_view
 from refinement.charts import DARK, LIGHT
 from refinement.forms.reviews.decisions import decision_form
 from refinement.models import HumanScore, Round, Run
+from refinement.selectors.experiments.parts import part_of
 from refinement.selectors.reviews.decisions import decisions_of
 from refinement.selectors.reviews.human_scores import people_of
 from refinement.selectors.runs.answer import answer_of, people_means, people_scores
@@ -126,6 +127,7 @@ def head_context(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) ->
         "decided": decisions_of(run, rubric),
         "imported": import_of(run, rubric, {line.number: line.composite for line in facts.rounds}),
         "reason": reason_label(run),
+        "part": part_of(run),
         "task": said("task", run.task),
         "sources": source_lines(run, rubric),
         "tags": tags,

@@ -6,7 +6,7 @@ their judges said.
 
 from refinement.ledger.counting import Counts, corrected, counted
 from refinement.ledger.drift import Growth, growth
-from refinement.ledger.fates import conclude
+from refinement.ledger.fates import conclude, revision_of
 from refinement.ledger.passages import Blame, Passage, blame
 from refinement.ledger.types import Entry, Item, Step
 
@@ -23,4 +23,5 @@ __all__ = [
     "corrected",
     "counted",
     "growth",
+    "revision_of",
 ]

@@ -28,17 +28,18 @@ MOST_REWRITTEN = 0.7  # of a text: from here it is another text
 ZERO = Decimal(0)
 
 
-def conclude(steps: Sequence[Step], *, noise: Decimal = ZERO) -> tuple[Entry, ...]:
+def conclude(steps: Sequence[Step], *, noise: Decimal = ZERO, only: int | None = None) -> tuple[Entry, ...]:
     """An entry for each piece of feedback that a revision was asked for, in order.
 
     `steps` are the run's rounds in order. `noise` is the smallest difference between two composites that is
-    not noise.
+    not noise. With `only`, the other rounds' feedback is left out, and only the texts of that round, its
+    revision and the revision's base are read.
     """
     said = {step.number: [(item, Said(item.text)) for item in step.items[:MOST_ITEMS]] for step in steps}
     found: list[Entry] = []
     for place, step in enumerate(steps):
-        after = next((n for n in range(place + 1, len(steps)) if steps[n].asked_by == step.number), None)
-        if after is None:
+        after = revision_of(steps, place)
+        if after is None or only not in (None, step.number):
             continue
         revision = steps[after]
         later = [entry for entry in steps[after:] if entry.judged][:MOST_LATER]
@@ -49,6 +50,12 @@ def conclude(steps: Sequence[Step], *, noise: Decimal = ZERO) -> tuple[Entry, ..
             again = [(entry.number, raised_again(item, words, said[entry.number])) for entry in later]
             found.append(_Case(item, step, revision, change, again, noise).entry)
     return tuple(found)
+
+
+def revision_of(steps: Sequence[Step], place: int) -> int | None:
+    """The place of the round that was written with this round's feedback; None if there is none."""
+    number = steps[place].number
+    return next((n for n in range(place + 1, len(steps)) if steps[n].asked_by == number), None)
 
 
 def raised_again(item: Item, words: Said, verdict: Sequence[tuple[Item, Said]]) -> bool:

@@ -179,6 +179,7 @@ RULES: dict[str, Rule] = {
     "review_take_back": Rule(write="viewer"),
     "review_close": Rule(write="viewer"),
     "run_instruct": Rule(write="editor"),
+    "run_feedback": Rule(write="editor", data={"correction": "issue:0:0:lovely"}),
     "run_instruction_withdraw": Rule(write="editor"),
     "run_round_edit": Rule(read="editor", write="editor"),
     "run_page": Rule(read="viewer"),

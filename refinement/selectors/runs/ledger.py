@@ -1,14 +1,14 @@
 """What became of a run's feedback: from its ledger, with people's corrections."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Sum
 
 from refinement.engine.types import ZERO, Rubric
-from refinement.ledger import Entry, Item, Step, conclude, growth
+from refinement.ledger import Entry, Item, Step, conclude, growth, revision_of
 from refinement.ledger.types import FOLLOWED, IMPROVEMENT, ISSUE, SUGGESTION
 from refinement.models import FeedbackCorrection, FeedbackFate, Round, Run, RunLedger, Verdict
 
@@ -76,16 +76,44 @@ class Ledger:
     lines: Mapping[Key, LedgerLine]
     growth: Mapping[str, Any]
 
-    def of_round(self, number: int) -> dict[tuple[str, int], LedgerLine]:
-        return {(line.kind, line.position): line for line in self.lines.values() if line.round == number}
-
 
 def ledger_of(run: Run, rubric: Rubric) -> Ledger:
     """The stored ledger; computed here while the run has more rounds than it covers. Four queries at most."""
     entries, grown = ledger_values(run, rubric)
+    return Ledger({line.key: line for line in _lines(run, entries)}, grown)
+
+
+def round_ledger(run: Run, rubric: Rubric, number: int) -> tuple[LedgerLine, ...]:
+    """What became of one round's feedback. It reads no texts, or at most three if the ledger is not kept."""
+    stored = _stored(run.pk)
+    if stored and stored[0].covers == run.rounds_judged:
+        entries = [entry for entry in stored[0].entries if entry["round"] == number]
+    else:
+        steps = _with_texts_of(run, steps_of(run, rubric, texts=False), number)
+        entries = [entry_values(entry) for entry in concluded(run, steps, only=number)]
+    return _lines(run, entries)
+
+
+def _with_texts_of(run: Run, steps: Sequence[Step], number: int) -> list[Step]:
+    """The steps with the texts of this round, its revision and the revision's base."""
+    place = next((n for n, step in enumerate(steps) if step.number == number), None)
+    after = None if place is None else revision_of(steps, place)
+    if after is None or not steps[after].judged:
+        return list(steps)
+    texts = _texts(run.pk, (number, steps[after].number, steps[after].base or number))
+    return [replace(step, text=texts.get(step.number, "")) for step in steps]
+
+
+def _texts(run: int, numbers: Sequence[int]) -> dict[int, str]:
+    rows = Round.objects.filter(run=run, number__in=numbers).order_by("number")
+    return dict(rows.values_list("number", "candidate"))
+
+
+def _lines(run: Run, entries: Sequence[Mapping[str, Any]]) -> tuple[LedgerLine, ...]:
     made = {_key(row): row for row in _corrections(run.pk)} if entries else {}
-    lines = (_line(entry, made.get((entry["round"], entry["kind"], entry["position"]))) for entry in entries)
-    return Ledger({line.key: line for line in lines}, grown)
+    return tuple(
+        _line(entry, made.get((entry["round"], entry["kind"], entry["position"]))) for entry in entries
+    )
 
 
 def ledger_values(run: Run, rubric: Rubric) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -101,8 +129,8 @@ def ledger_values(run: Run, rubric: Rubric) -> tuple[list[dict[str, Any]], dict[
     return [entry_values(entry) for entry in concluded(run, steps)], growth_values(run, rubric, steps)
 
 
-def concluded(run: Run, steps: Sequence[Step]) -> tuple[Entry, ...]:
-    return conclude(steps, noise=run.smallest_difference or ZERO)
+def concluded(run: Run, steps: Sequence[Step], *, only: int | None = None) -> tuple[Entry, ...]:
+    return conclude(steps, noise=run.smallest_difference or ZERO, only=only)
 
 
 def _stored(run: int) -> list[RunLedger]:
@@ -157,25 +185,32 @@ def entry_of(values: Mapping[str, Any]) -> Entry:
 
 
 # --- a run's rounds as the ledger reads them ------------------------------------------------------
-def steps_of(run: Run, rubric: Rubric) -> list[Step]:
+def steps_of(run: Run, rubric: Rubric, *, texts: bool = True) -> list[Step]:
     """The rounds with their texts and what was said of them, in order. Two queries."""
-    rows = list(Round.objects.filter(run=run).order_by("number")[:MOST_ROUNDS])
+    rows = _rounds(run.pk, texts)
     said = {verdict.round_id: verdict for verdict in _verdicts(tuple(row.pk for row in rows))}
     names = {criterion.key: criterion.name for criterion in rubric.criteria}
-    return [step_of(run, row, said.get(row.pk), names) for row in rows]
+    return [step_of(run, row, said.get(row.pk), names, texts=texts) for row in rows]
+
+
+def _rounds(run: int, texts: bool) -> list[Round]:
+    rows = Round.objects.filter(run=run).order_by("number")
+    return list((rows if texts else rows.defer("candidate"))[:MOST_ROUNDS])
 
 
 def _verdicts(rounds: tuple[int, ...]) -> list[Verdict]:
     return list(Verdict.objects.filter(round__in=rounds).order_by("-position"))
 
 
-def step_of(run: Run, row: Round, verdict: Verdict | None, names: Mapping[str, str]) -> Step:
+def step_of(
+    run: Run, row: Round, verdict: Verdict | None, names: Mapping[str, str], *, texts: bool = True
+) -> Step:
     feedback = row.feedback or {}
     asked_by = feedback.get("from_round")
     took_over = run.escalated_after
     return Step(
         number=row.number,
-        text=row.candidate,
+        text=row.candidate if texts else "",
         base=row.base_round,
         asked_by=asked_by,
         told=frozenset(told_in(feedback)),

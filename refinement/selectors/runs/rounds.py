@@ -1,7 +1,8 @@
 """A round page: the text, its verdict, and the effect of the feedback."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,11 +14,13 @@ from refinement.engine.scoring import shown
 from refinement.engine.sentences import held_back, round_name
 from refinement.engine.types import Rubric, Severity
 from refinement.judging.length import judged as judged_words
+from refinement.ledger.types import IMPROVEMENT, ISSUE, SUGGESTION
 from refinement.models import CheckResult, Round, Run, Verdict
 from refinement.selectors.failures.places import Place, places_in_round
 from refinement.selectors.rubrics.words import check_name
 from refinement.selectors.runs.boards.rounds import BoardFacts, CriterionBoard, board_facts
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
+from refinement.selectors.runs.ledger import LedgerLine
 from refinement.selectors.runs.score_parts import score_parts
 from refinement.selectors.runs.words import (
     RUNG_LABELS,
@@ -54,6 +57,8 @@ class ScoreLine:
     improvement: str
     primary: bool = False  # it ranks rounds before the composite does
     board: CriterionBoard | None = None  # the judges' scores, if a board judged
+    place: int = 0  # among the verdict's entries
+    entry: LedgerLine | None = None  # what became of its improvement, if a revision was asked for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ class IssueLine:
     text: str
     fate: str  # raised again, not raised again, or empty without a later verdict
     category: Place | None = None  # of the project's failure categories
+    entry: LedgerLine | None = None  # what became of it, if a revision was asked for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,8 @@ class RoundFacts:
     held_back: str = ""  # why it did not pass although its score reached the pass mark
     board: BoardFacts | None = None  # None if one judge judges it
     parts: str = ""  # how checks and criteria make up the score, if both count
+    asi_entry: LedgerLine | None = None  # what became of its suggested change
+    ledger: tuple[LedgerLine, ...] = ()  # what became of all that a revision was asked for
 
     @property
     def failed_checks(self) -> int:
@@ -131,6 +139,12 @@ class RoundFacts:
     @property
     def passed_checks(self) -> tuple[CheckLine, ...]:
         return tuple(check for check in self.checks if check.passed)
+
+    @property
+    def fates(self) -> tuple[tuple[str, str, int], ...]:
+        """How often each fate is among the round's feedback: its label, its look and the count."""
+        counts = Counter((line.label.lower(), line.look) for line in self.ledger if line.fate)
+        return tuple((label, look, count) for (label, look), count in counts.items())
 
     @property
     def wordy(self) -> bool:
@@ -186,6 +200,22 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
     )
 
 
+def with_ledger(found: RoundFacts, ledger: Sequence[LedgerLine]) -> RoundFacts:
+    """The round with what became of each piece of its feedback."""
+    if not ledger:
+        return found
+    lines = {(line.kind, line.position): line for line in ledger}
+    return replace(
+        found,
+        issues=tuple(
+            replace(issue, entry=lines.get((ISSUE, place))) for place, issue in enumerate(found.issues)
+        ),
+        scores=tuple(replace(line, entry=lines.get((IMPROVEMENT, line.place))) for line in found.scores),
+        asi_entry=lines.get((SUGGESTION, 0)),
+        ledger=tuple(ledger),
+    )
+
+
 def held_back_sentence(rubric: Rubric, row: Round, checks: Sequence[CheckLine]) -> str:
     """Why the round did not pass although its score reached the pass mark; empty otherwise."""
     threshold = rubric.policy.pass_threshold
@@ -232,6 +262,7 @@ def score_lines(
         return ()
     lanes = {entry.key: entry for entry in board.criteria} if board else {}
     said: dict[str, Mapping[str, Any]] = {entry["key"]: entry for entry in verdict.scores} if verdict else {}
+    places = {key: place for place, key in enumerate(said)}
     earlier = (before.scores or {}) if before else {}
     lines = []
     for place, criterion in enumerate(rubric.criteria):
@@ -256,6 +287,7 @@ def score_lines(
                 improvement=str(words.get("improvement", "")),
                 primary=criterion == rubric.primary,
                 board=lanes.get(criterion.key),
+                place=places.get(criterion.key, 0),
             )
         )
     return tuple(lines)

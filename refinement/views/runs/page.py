@@ -23,9 +23,10 @@ from refinement.selectors.runs.calls import calls_of_round, said, seen_table
 from refinement.selectors.runs.charts import metric_charts_of, trajectory_of
 from refinement.selectors.runs.evaluators.trials import trials_of_round
 from refinement.selectors.runs.imports import import_of
+from refinement.selectors.runs.ledger import round_ledger
 from refinement.selectors.runs.live.progress import progress_of
 from refinement.selectors.runs.page import RunFacts, run_facts, tags_of
-from refinement.selectors.runs.rounds import RoundFacts, round_facts
+from refinement.selectors.runs.rounds import RoundFacts, round_facts, with_ledger
 from refinement.selectors.runs.texts.sources import quoted_places, source_lines
 from refinement.selectors.runs.words import plateau_calls, reason_label
 from refinement.services.reviews.blind_readings import scores_seen_record
@@ -73,6 +74,18 @@ def shown_run(
 
 def partial(request: ProjectRequest) -> bool:
     return bool(request.htmx) and not request.htmx.boosted
+
+
+def shown_round(
+    request: ProjectRequest, run: Run, number: int, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    """One round for htmx: its panel, or only the pane with its text if that is what the request is for."""
+    scores_seen_record(runs=[run], user=request.user)
+    facts = run_facts(run)
+    context = {"section": "runs", "run": run, "facts": facts, **round_context(request, facts, number)}
+    context |= {"can_edit": can_edit(request), **live_context(facts, number), **more}
+    name = "_pane" if request.htmx.target == "round-text" else "_round"
+    return render(request, f"refinement/runs/{name}.html", context, status=status)
 
 
 def run_context(request: ProjectRequest, run: Run, number: int | None = None) -> dict[str, Any]:
@@ -160,6 +173,7 @@ def round_context(request: ProjectRequest, facts: RunFacts, number: int) -> dict
     found = round_facts(facts.run, facts.rubric, number)
     if found is None:
         raise Http404("Round not found in this run.")
+    found = with_ledger(found, round_ledger(facts.run, facts.rubric, number))
     calls = calls_of_round(facts.run, number)
     talk = threads_context(request, facts, found)
     return {

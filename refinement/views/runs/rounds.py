@@ -1,15 +1,12 @@
 """A single round of a run."""
 
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Round, Run
-from refinement.selectors.runs.page import run_facts
-from refinement.services.reviews.blind_readings import scores_seen_record
-from refinement.views.runs.page import live_context, partial, round_context, shown_run
+from refinement.views.runs.page import partial, shown_round, shown_run
 
 
 @require_safe
@@ -21,12 +18,7 @@ def run_round(request: ProjectRequest, run: int, number: int) -> HttpResponse:
         return candidate_as_text(found, number)
     if not partial(request) or request.GET.get("part") == "page":
         return shown_run(request, found, number)
-    scores_seen_record(runs=[found], user=request.user)
-    facts = run_facts(found)
-    context = {"section": "runs", "run": found, "facts": facts, **round_context(request, facts, number)}
-    context |= {"can_edit": request.membership.can_edit, **live_context(facts, number)}
-    name = "_pane" if request.htmx.target == "round-text" else "_round"
-    return render(request, f"refinement/runs/{name}.html", context)
+    return shown_round(request, found, number)
 
 
 def candidate_as_text(run: Run, number: int) -> HttpResponse:

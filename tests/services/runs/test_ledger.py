@@ -10,7 +10,7 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.types import FeedbackStyle
 from refinement.models import AuditEntry, FeedbackCorrection, RunLedger
 from refinement.selectors.projects.lists import NotFound
-from refinement.selectors.runs.ledger import ledger_of, rubric_counts
+from refinement.selectors.runs.ledger import ledger_of, round_ledger, rubric_counts
 from refinement.services.runs.ledger import CorrectionConflict, feedback_correct, ledgers_sweep
 from tests.execution.wire.conftest import stage
 from tests.execution.wire.stage import verdict
@@ -66,6 +66,8 @@ def test_it_is_the_same_where_it_is_not_kept(run):
     before = ledger_of(run, rubric_from_json(run.snapshot))
     RunLedger.objects.all().delete()
     assert ledger_of(run, rubric_from_json(run.snapshot)) == before
+    assert round_ledger(run, rubric_from_json(run.snapshot), 1) == tuple(before.lines.values())
+    assert round_ledger(run, rubric_from_json(run.snapshot), 2) == ()
 
 
 def test_a_sweep_keeps_it_after_a_worker_was_killed(run):
@@ -155,5 +157,7 @@ def test_queries_are_bounded(run, django_assert_num_queries):
     RunLedger.objects.all().delete()
     with django_assert_num_queries(4):
         ledger_of(run, rubric)
+    with django_assert_num_queries(5):
+        round_ledger(run, rubric, 1)
     with django_assert_num_queries(1):
         rubric_counts(run.rubric_id)

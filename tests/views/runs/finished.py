@@ -15,6 +15,7 @@ from refinement.models import Call, CheckResult, Event, Project, Round, Run, Use
 from refinement.providers.registry import Target
 from refinement.services.rubrics.editing import rubric_create
 from refinement.services.runs.creating import run_create
+from refinement.services.runs.ledger import ledger_store
 from refinement.texts import storable
 
 PRODUCER, JUDGE = Target("ollama", "qwen3:14b"), Target("ollama", "gemma3:27b")
@@ -64,6 +65,7 @@ def finished_run(
         "calls_made": 5, "model_seconds": "98.5", **fields,
     })  # fmt: skip
     run.refresh_from_db()
+    ledger_store(run)  # as the worker does that ends a run
     return run
 
 

@@ -25,6 +25,7 @@ from refinement.api.runs import models as launch
 from refinement.api.runs import rounds as run_rounds
 from refinement.api.suites import files as suite_files
 from refinement.api.suites import suites
+from refinement.api.trust import judges
 
 PROJECT = "/projects/{slug}"
 ROUTERS: list[tuple[str, Router]] = [
@@ -60,6 +61,7 @@ ROUTERS: list[tuple[str, Router]] = [
     (f"{PROJECT}/experiments", experiment_results.router),
     (f"{PROJECT}/suites", experiment_results.history_router),
     (f"{PROJECT}/failures", failures.router),
+    (f"{PROJECT}/judges", judges.router),
     (f"{PROJECT}/notices", notices.router),
     (f"{PROJECT}/webhooks", webhooks.router),
     ("/endpoints", endpoints.router),

@@ -26,6 +26,7 @@ from refinement.models import (
     Call,
     Comment,
     Experiment,
+    JudgeRecord,
     Project,
     ReviewRequest,
     ReviewRule,
@@ -34,6 +35,7 @@ from refinement.models import (
     User,
 )
 from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.trust.judges import judge_ensure
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.views.test_role_matrix import (
     bench_in,
@@ -246,6 +248,11 @@ RULES: dict[str, Rule] = {
     "experiments_compared": Rule("viewer", values={"other": lambda project: experiment_in(project).pk}),
     "experiment_export": Rule("viewer", values={"form": lambda project: "csv"}),
     "suite_over_time": Rule("viewer"),
+    # --- judges
+    "judge_list": Rule("viewer"),
+    "judge_read": Rule("viewer"),
+    "judge_refresh": Rule("editor"),
+    "judges_compared": Rule("viewer", values={"other": lambda project: judge_in(project, "other:8b").pk}),
     # --- webhooks
     "webhook_list": Rule("owner"),
     "webhook_new": Rule("owner", body={"address": "https://hooks.example.org/", "events": ["run.finished"]}),
@@ -287,6 +294,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "notice": lambda project: 1,
     "experiment": lambda project: experiment_in(project).pk,
     "category": lambda project: category_in(project).pk,
+    "judge": lambda project: judge_in(project).pk,
     "suite": lambda project: suite_in(project).slug,
     "key": lambda project: suite_in(project).versions.first().tasks.first().key,
 }
@@ -300,6 +308,11 @@ def experiment_in(project: Project) -> Experiment:
     """A new one: an experiment is not compared with itself."""
     version = project.rubrics.get(slug="wiggum").versions.first()
     return an_experiment(suite_in(project).versions.first(), {"A": [7, 8]}, version=version)
+
+
+def judge_in(project: Project, model: str = "judge:8b") -> JudgeRecord:
+    version = project.rubrics.get(slug="wiggum").versions.first()
+    return judge_ensure(project=project, version=version, model=model)
 
 
 def call_in(project: Project) -> Call:

@@ -6,6 +6,8 @@ from refinement.models import JudgeRecord
 
 
 def planted(record: JudgeRecord) -> dict[str, Any] | None:
+    if not record.pk:
+        return None
     try:
         from refinement.execution.trust.planted import planted_results
     except ModuleNotFoundError:
@@ -15,6 +17,8 @@ def planted(record: JudgeRecord) -> dict[str, Any] | None:
 
 
 def usable(record: JudgeRecord) -> dict[str, Any] | None:
+    if not record.pk:
+        return None
     try:
         from refinement.execution.trust.usability import usable_replies
     except ModuleNotFoundError:

@@ -179,6 +179,8 @@ def _pages(membership: Membership) -> list[Entry]:
         "project_home": ("Home", "overview dashboard"),
         "run_list": ("Runs", "list"),
         "failure_page": ("Failures", "what fails most issues categories criteria checks"),
+        "trust_home": ("Trust", "judges agreement with people noise kappa bias labels"),
+        "trust_compare": ("Compare judges", "trust agreement two models versions"),
         "review_list": ("Reviews", "requests queue"),
         "rubric_list": ("Rubrics", "list"),
         "experiment_list": ("Experiments", "list suites leaderboard"),

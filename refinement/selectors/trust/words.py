@@ -13,6 +13,7 @@ from refinement.charts.intervals import number_text
 FIRST, USABLE, GATES, COMPARES = STEPS = (30, 50, 100, 200)
 MOST_NAMED = 4
 NOTICEABLE = 0.025  # of the scale: smaller biases are not worth a sentence
+CONSTANT = "no better than always giving the most common score"
 RAISED = "too high"
 LOWERED = "too low"
 
@@ -70,16 +71,14 @@ def headline_parts(report: Report) -> list[Part]:
 
 def _evidence(report: Report) -> list[list[Part]]:
     labels = report["labels"]
-    if not labels:
-        return [
-            [Part("Nobody knows yet how good this judge is.", True)],
-            [Part(f"No person has scored a text that it scored. {FIRST} blind labels give a first answer.")],
-        ]
     if labels < FIRST:
-        return [
-            [Part("Not enough evidence yet.", True)],
-            [Part(f"{_labels(labels)} so far; a first answer needs {FIRST}.")],
-        ]
+        disagree = _groups(report)["not_measurable"]
+        start, rest = "Not enough evidence yet.", f"{_labels(labels)} so far; a first answer needs {FIRST}."
+        if not labels:
+            start = "Nobody knows yet how good this judge is."
+            rest = f"No person has scored a text that it scored. {FIRST} blind labels give a first answer."
+        known = [_people_disagree(disagree, len(report["criteria"]))] if disagree else []
+        return [[Part(start, True)], [Part(rest)], *known]
     return [*_agreement(report), _overall_bias(report)]
 
 
@@ -131,10 +130,9 @@ def _as_people(
 def _below(mid: Sequence[Entry], bad: Sequence[Entry], report: Report, everything: int) -> list[list[Part]]:
     sentences: list[list[Part]] = []
     if bad:
-        one = everything == 1
-        if one:
-            parts = [Part("This judge is not usable yet: it agrees with people far less than they do ")]
-            parts += [Part("with each other"), *_and_bias(bad, report), Part(".")]
+        if everything == 1:
+            parts = [Part(f"This judge is not usable yet: it may agree with people {CONSTANT}")]
+            parts += [*_and_bias(bad, report), Part(".")]
         else:
             parts = [Part("This judge is not usable yet on "), *_names(bad), *_where(bad, report), Part(".")]
         sentences.append(parts)
@@ -189,7 +187,7 @@ def _and_bias(entries: Sequence[Entry], report: Report) -> list[Part]:
 def _overall_bias(report: Report) -> list[Part]:
     """The bias of the composite, where people agree enough to tell."""
     overall = report["composite"]
-    if not overall or len(report["criteria"]) == 1 and overall["standing"] == "not_usable":
+    if not overall or (len(report["criteria"]) == 1 and overall["standing"] == "not_usable"):
         return []
     if overall["standing"] in ("not_measurable", "not_enough"):
         return []
@@ -247,7 +245,7 @@ def _standing_sentence(entry: Entry) -> str:
         case "below_people":
             return f"Agrees with people less than they agree with each other{alpha}."
         case "not_usable":
-            return f"Agrees with people far less than they agree with each other{alpha}."
+            return f"Not usable yet: it may agree with people {CONSTANT}{alpha}."
         case "not_measurable":
             shown = f" (α {_two(entry['alpha'])})" if entry["alpha"] else ""
             return f"People do not agree with each other{shown}: no judge can be measured against this."

@@ -1,0 +1,168 @@
+"""The trust page of a judge as a whole: the stored report, its history, and what to do next."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from refinement.charts.history import HistoryChart, Point, history_chart
+from refinement.models import JudgeRecord
+from refinement.selectors.experiments.stored import StoredResults
+from refinement.selectors.trust.disagreements import Case, by_task_type, cases_of
+from refinement.selectors.trust.figures import (
+    COLUMNS,
+    agreement_table,
+    all_figures,
+    correction_of,
+    entries_of,
+    most_disagreed,
+    preferences,
+    score_grids,
+)
+from refinement.selectors.trust.judges import fact_of, judges_of_rubric, rounds_scored
+from refinement.selectors.trust.stored import criteria_of
+from refinement.selectors.trust.words import (
+    COMPARES,
+    STEPS,
+    Report,
+    evidence_words,
+    headline_parts,
+    next_step,
+)
+
+MOST_SHOWN = 4  # disagreements on the page itself
+MOST_LINES = 6
+MOST_VERSIONS = 12
+MINUTES_A_LABEL = 2
+LADDER = (("", "30"), ("usable", "50"), ("may gate", "100"), ("compares judges", "200"))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of the evidence ladder; `x` in percent of its width."""
+
+    x: str
+    count: str
+    words: str
+    reached: bool
+
+
+def evidence(labels: int) -> dict[str, Any]:
+    """The ladder from 0 to 200 labels."""
+    return {
+        "labels": labels,
+        "words": evidence_words(labels),
+        "missing": next_step(labels),
+        "minutes": next_step(labels) * MINUTES_A_LABEL,
+        "share": round(100 * min(labels, COMPARES) / COMPARES, 1),
+        "steps": [
+            Step(f"{100 * step / COMPARES:.1f}", count, words, labels >= step)
+            for step, (words, count) in zip(STEPS, LADDER, strict=True)
+        ],
+    }
+
+
+def names_of(report: Report) -> dict[str, str]:
+    """The name of each criterion, and of the composite."""
+    return {entry["key"]: entry["name"] for entry in entries_of(report)} | {"composite": "Composite"}
+
+
+def report_page(record: JudgeRecord, report: Report) -> dict[str, Any]:
+    """All that the page shows of a report with labels; a fixed number of queries."""
+    apart = report["disagreements"]
+    cases = cases_of(record, apart["top"][:MOST_SHOWN], names_of(report)) if apart["top"] else []
+    return {
+        "report": report,
+        "answer": headline_parts(report),
+        "evidence": evidence(report["labels"]),
+        "table": agreement_table(report),
+        "columns": [heading for heading, _, _ in COLUMNS],
+        "figures": all_figures(report),
+        "grids": score_grids(report),
+        "cases": cases,
+        "disagreed": most_disagreed(report),
+        "apart": number_words(apart["threshold"]),
+        "scale": report["scale"],
+        "preferences": preferences(report),
+        "correction": correction_of(report),
+        "two_raters": report["items_with_two"],
+        "people_agree": any(entry["standing"] != "not_measurable" for entry in entries_of(report)),
+    }
+
+
+def empty_page(record: JudgeRecord, report: Report | None) -> dict[str, Any]:
+    """The page of a judge without labels: what to do first, and what can be measured without them."""
+    return {
+        "evidence": evidence(0),
+        "answer": headline_parts(report) if report else [],
+        "report": report,
+        "rounds": rounds_scored(record),
+    }
+
+
+def page_of(record: JudgeRecord, stored: StoredResults) -> dict[str, Any]:
+    report = stored.result
+    page = {"judge": record, "stored": stored} | history_page(record)
+    if report and report["labels"]:
+        return page | report_page(record, report)
+    return page | empty_page(record, report)
+
+
+def history_page(record: JudgeRecord) -> dict[str, Any]:
+    """The rubric's judges over versions and models, and κ of this judge's criteria over versions."""
+    judges = judges_of_rubric(record.rubric_version.rubric)
+    same = [row for row in reversed(judges) if row.key == record.key][-MOST_VERSIONS:]
+    found = criteria_of([row.pk for row in same]) if len(same) > 1 else {}
+    drawn = [row for row in same if found.get(row.pk, (0, []))[1]]
+    names: dict[str, str] = {}
+    for row in reversed(drawn):  # the newest names count
+        for entry in found[row.pk][1]:
+            names.setdefault(entry["key"], entry["name"])
+    slots = {name: number for number, name in enumerate(list(names.values())[:MOST_LINES], start=1)}
+    points = [
+        point
+        for column, row in enumerate(drawn)
+        for entry in found[row.pk][1]
+        if (point := history_point(column, row, entry, names, slots))
+    ]
+    columns = [f"v{row.rubric_version.number} · n {found[row.pk][0]}" for row in drawn]
+    return {
+        "versions": [(row, fact_of(row)) for row in judges],
+        "lines": list(slots.items()),
+        "history": chart(points, columns, slots) if len(drawn) > 1 else None,
+    }
+
+
+def history_point(
+    column: int, row: JudgeRecord, entry: dict[str, Any], names: dict[str, str], slots: dict[str, int]
+) -> Point | None:
+    figure, name = entry["kappa"], names[entry["key"]]
+    if not figure or figure["value"] is None or name not in slots:
+        return None
+    low = figure["value"] if figure["low"] is None else figure["low"]
+    high = figure["value"] if figure["high"] is None else figure["high"]
+    words = f"{name}, version {row.rubric_version.number}: κ {figure['value']:.2f} ({low:.2f} to {high:.2f})"
+    return Point(column, name, figure["value"], low, high, words)
+
+
+def chart(points: list[Point], columns: list[str], slots: dict[str, int]) -> HistoryChart | None:
+    return history_chart(points, columns, slots, width=420, height=210)
+
+
+def patterns(cases: list[Case], counts: list[tuple[str, str, int]], total: int) -> list[str]:
+    """What most disagreements have in common, where something is."""
+    found = []
+    if counts and total >= 5 and counts[0][2] * 2 >= total and len(counts) > 1:
+        found.append(f"{counts[0][2]} of {total} are about {counts[0][1]}.")
+    too_high = sum(1 for case in cases if (case.judge or 0) > (case.people or 0))
+    if len(cases) >= 5:
+        if too_high >= 0.8 * len(cases):
+            found.append(f"In {too_high} of the {len(cases)} largest, the judge is too generous.")
+        elif too_high <= 0.2 * len(cases):
+            found.append(f"In {len(cases) - too_high} of the {len(cases)} largest, the judge is too strict.")
+    types = by_task_type(cases)
+    if len(types) > 1 and types[0][1] >= 0.5 * len(cases) and len(cases) >= 5:
+        found.append(f"{types[0][1]} of the {len(cases)} largest are {types[0][0]} texts.")
+    return found
+
+
+def number_words(value: float) -> str:
+    return f"{value:g}"

@@ -1,0 +1,90 @@
+"""Two judges compared on the same texts."""
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.access.trust import hidden_judges, judge_figures_or_blind, judge_or_404
+from refinement.execution.reports import report_request
+from refinement.models import JudgeRecord, ReportKind
+from refinement.selectors.experiments.stored import StoredResults
+from refinement.selectors.trust.comparing import pair_headline, pair_table, weak_words
+from refinement.selectors.trust.judges import MOST_OFFERED, judges_of
+from refinement.selectors.trust.stored import stored_judges
+from refinement.views.trust.polling import polling
+
+
+@require_safe
+@project_view()
+def trust_compare(request: ProjectRequest) -> HttpResponse:
+    """`a` and `b` are judges of one rubric; without both, a page to choose them."""
+    first, second = chosen(request, "a"), chosen(request, "b")
+    context: dict[str, Any] = {"section": "trust", "a": first, "b": second}
+    context["offered"] = offered(request, first)
+    if first is not None and second is not None and first != second:
+        judge_figures_or_blind(request, first, second)
+        context["same_rubric"] = first.rubric_version.rubric_id == second.rubric_version.rubric_id
+        if context["same_rubric"]:
+            context |= compared(request, first, second)
+    is_partial = request.htmx and not request.htmx.boosted
+    name = "_comparison" if is_partial else "compare"
+    return render(request, f"refinement/trust/{name}.html", context)
+
+
+def chosen(request: ProjectRequest, name: str) -> JudgeRecord | None:
+    text = request.GET.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 18):
+        raise Http404("There is no such judge in this project.")
+    return judge_or_404(request, int(text))
+
+
+def offered(request: ProjectRequest, first: JudgeRecord | None) -> list[JudgeRecord]:
+    """The judges to choose from; once one is chosen, those of its rubric come first."""
+    hidden = hidden_judges(request)
+    rows = [row for row in judges_of(request.project)[:MOST_OFFERED] if row.rubric_version_id not in hidden]
+    if first is not None:
+        rubric = first.rubric_version.rubric_id
+        rows.sort(key=lambda row: row.rubric_version.rubric_id != rubric)
+        if first not in rows:
+            rows.insert(0, first)
+    return rows
+
+
+def compared(request: ProjectRequest, first: JudgeRecord, second: JudgeRecord) -> dict[str, Any]:
+    """The stored comparison; a worker is asked for it if there is none, or if newer figures exist."""
+    stored = stored_judges(first, second)
+    if not stored.status or is_old(stored, first, second):
+        report_request(project=request.project, kind=ReportKind.JUDGES, subject=first.pk, other=second.pk)
+        stored = stored_judges(first, second)
+    context: dict[str, Any] = {"stored": stored, "poll": polling(request, stored)}
+    if stored.result:
+        names = named(first, second)
+        context |= {
+            "result": stored.result,
+            "headline": pair_headline(stored.result, names),
+            "table": pair_table(stored.result),
+            "weak": weak_words(stored.result["items"]),
+        }
+    return context
+
+
+def is_old(stored: StoredResults, *records: JudgeRecord) -> bool:
+    """Whether a judge's own figures were computed after the comparison."""
+    if stored.computed_at is None or stored.is_pending:
+        return False
+    return any(row.computed_at and row.computed_at > stored.computed_at for row in records)
+
+
+def named(first: JudgeRecord, second: JudgeRecord) -> tuple[str, str]:
+    """What tells them apart: the model, the version, or both."""
+    if first.rubric_version_id == second.rubric_version_id:
+        return first.name, second.name
+    versions = first.rubric_version.number, second.rubric_version.number
+    if first.key == second.key:
+        return f"Version {versions[0]}", f"version {versions[1]}"
+    return f"v{versions[0]} × {first.name}", f"v{versions[1]} × {second.name}"

@@ -1,0 +1,56 @@
+"""The trust page of a judge: what its scores are worth."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from refinement.access.objects import can_edit
+from refinement.access.projects import ProjectRequest, project_view
+from refinement.access.trust import judge_figures_or_blind, judge_or_404
+from refinement.models import JudgeRecord
+from refinement.selectors.experiments.stored import StoredResults
+from refinement.selectors.trust.page import page_of
+from refinement.selectors.trust.stored import stored_trust
+from refinement.services.trust.judges import trust_refresh
+from refinement.views.trust.polling import polling
+from refinement.views.trust.ways import partial_or_none, ways_to_measure
+
+
+@require_safe
+@project_view()
+def trust_page(request: ProjectRequest, judge: int) -> HttpResponse:
+    """Figures that a worker computed, with their age; asked for if there are none."""
+    record = judge_or_404(request, judge)
+    judge_figures_or_blind(request, record)
+    stored = report_or_asked(record)
+    context: dict[str, Any] = page_of(record, stored) | ways_to_measure(request, record)
+    context |= {
+        "section": "trust",
+        "can_edit": can_edit(request),
+        "planted_partial": partial_or_none("_planted"),
+        "usable_partial": partial_or_none("_usable"),
+        "poll": polling(request, stored),
+    }
+    is_partial = request.htmx and not request.htmx.boosted
+    name = "_page" if is_partial else "page"
+    return render(request, f"refinement/trust/{name}.html", context)
+
+
+def report_or_asked(record: JudgeRecord) -> StoredResults:
+    """The stored report; a worker is asked for it if there is none."""
+    stored = stored_trust(record)
+    if not stored.status:
+        trust_refresh(record)
+        stored = stored_trust(record)
+    return stored
+
+
+@require_POST
+@project_view("editor")
+def trust_compute(request: ProjectRequest, judge: int) -> HttpResponse:
+    """Has the figures computed again."""
+    record = judge_or_404(request, judge)
+    trust_refresh(record)
+    return redirect("trust_page", request.project.slug, record.pk)

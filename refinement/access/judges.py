@@ -3,7 +3,7 @@
 from django.http import Http404
 
 from refinement.access.blindness import ReadsBlind
-from refinement.access.labelling import trust_or_labelling
+from refinement.access.labelling import labelled_rubrics, trust_or_labelling
 from refinement.access.projects import ProjectRequest
 from refinement.models import JudgeRecord, LabelSet, Run
 from refinement.selectors.trust.judges import judges_in
@@ -39,3 +39,11 @@ def figures_or_blind(request: ProjectRequest, *records: JudgeRecord) -> None:
         run = runs.values_list("pk", flat=True).first()
         if run is not None:
             raise ReadsBlind(run, request.blind_runs[run])
+
+
+def hidden_rubrics(request: ProjectRequest) -> frozenset[int]:
+    """The rubrics whose judges' figures lists leave out, because the user labels or scores blind for them."""
+    if not request.blind_runs:
+        return labelled_rubrics(request)
+    runs = Run.objects.filter(pk__in=request.blind_runs)
+    return labelled_rubrics(request) | frozenset(runs.values_list("rubric_id", flat=True))

@@ -54,15 +54,14 @@ class Track:
     def ticks(
         self, values: Sequence[float], digits: int = 1, *, signed: bool = False
     ) -> list[dict[str, str]]:
-        """Labels at these values; the outer ones stay inside."""
-        last = len(values) - 1
+        """Labels at these values; those at an end of the axis stay inside."""
         return [
             {
                 "x": self.at(value),
                 "text": number_text(value, digits, signed=signed, short=True),
-                "anchor": "start" if number == 0 else "end" if number == last else "middle",
+                "anchor": "start" if value <= self.low else "end" if value >= self.high else "middle",
             }
-            for number, value in enumerate(values)
+            for value in values
         ]
 
 

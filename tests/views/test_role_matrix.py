@@ -34,6 +34,9 @@ from refinement.models import (
     ImportBatch,
     Instruction,
     Invitation,
+    JudgeRecord,
+    LabelItem,
+    LabelSet,
     Membership,
     Project,
     ReviewRequest,
@@ -56,6 +59,7 @@ from refinement.services.reviews.comments import comment_edit, thread_open
 from refinement.services.rubrics.bench import Candidate, bench_create
 from refinement.services.rubrics.editing import default_rubrics_install
 from refinement.services.runs.creating import run_create
+from refinement.services.trust.judges import judge_ensure
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.services.suites.given import a_suite
 
@@ -229,6 +233,12 @@ RULES: dict[str, Rule] = {
     "failure_pin": Rule(write="editor"),
     "failure_merge": Rule(write="editor", data={"into": "1"}),
     "failure_separate": Rule(write="editor"),
+    "trust_home": Rule(read="viewer"),
+    "trust_compare": Rule(read="viewer"),
+    "trust_page": Rule(read="viewer"),
+    "trust_compute": Rule(write="editor"),
+    "trust_disagreements": Rule(read="viewer"),
+    "trust_case": Rule(read="viewer"),
 }
 
 
@@ -333,6 +343,19 @@ def experiment_in(project: Project) -> Experiment:
     return an_experiment(a_suite_of(project, 1), {"A": [7.0]}, version=version)
 
 
+def judge_in(project: Project) -> JudgeRecord:
+    version = RubricVersion.objects.filter(rubric__project=project, rubric__slug="wiggum").earliest("pk")
+    return judge_ensure(project=project, version=version, model="loopback:8b")
+
+
+def label_item_in(project: Project) -> LabelItem:
+    version = RubricVersion.objects.filter(rubric__project=project, rubric__slug="wiggum").earliest("pk")
+    label_set, _ = LabelSet.objects.get_or_create(
+        project=project, rubric=version.rubric, rubric_version=version, name="October"
+    )
+    return label_set.items.first() or LabelItem.objects.create(label_set=label_set, position=1, key="a")
+
+
 # The value of each parameter that an address can have.
 def batch_in(project: Project) -> ImportBatch:
     report = {"counts": {"new": 0}, "runs": [], "more_runs": 0, "notes": [], "more_notes": 0}
@@ -373,6 +396,9 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "experiment": lambda project: experiment_in(project).pk,
     "category": lambda project: category_in(project).pk,
     "suggestion": lambda project: suggestion_in(project).pk,
+    "judge": lambda project: judge_in(project).pk,
+    "criterion": lambda project: "depth",
+    "item": lambda project: f"label-{label_item_in(project).pk}",
 }
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from refinement.demo.experiment import demo_experiment
 from refinement.demo.project import SLUG, ProjectInUse, demo_people, demo_project, demo_seed
+from refinement.demo.trust import demo_trust
 from refinement.management.plain_errors import plain_database_errors
 
 MOST_RUNS = 1_000_000
@@ -57,6 +58,7 @@ class Command(BaseCommand):
                         self.stdout.write(f"{done:,} of {runs:,} runs")
                 if not options["no_experiment"]:
                     self.add_experiment(slug)
+                self.add_labels(slug)
             except ProjectInUse as refused:
                 raise CommandError(str(refused)) from None
         self.stdout.write(f"Added {runs:,} runs to the project {slug}: see /p/{slug}/runs/")
@@ -67,6 +69,13 @@ class Command(BaseCommand):
         experiment = demo_experiment(project, demo_people(project), now=timezone.now())
         if experiment is not None:
             self.stdout.write(f"Added the experiment {experiment.name!r}: see /p/{slug}/experiments/")
+
+    def add_labels(self, slug: str) -> None:
+        """Once per project."""
+        project = demo_project(slug)
+        label_set = demo_trust(project, demo_people(project))
+        if label_set is not None:
+            self.stdout.write(f"Added the label set {label_set.name!r}: see /p/{slug}/trust/")
 
 
 def validate_options(runs: int, slug: str, days: int, chars: int) -> None:

@@ -55,8 +55,7 @@ def pair_entries(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def pair_table(report: Mapping[str, Any]) -> PairTable:
     entries = pair_entries(report)
     track = agreement_track([entry[side]["kappa"] for entry in entries for side in ("first", "second")])
-    middle = [0.0] if track.low < 0 else []
-    ticks = track.ticks([track.low, *middle, 0.5, 1.0])
+    ticks = track.ticks([0.0, 0.5, 1.0])
     return PairTable([pair_row(entry, track) for entry in entries], ticks, track.at(0))
 
 
@@ -117,8 +116,8 @@ def weak_words(items: int) -> str:
     if not FIRST <= items < COMPARES:
         return ""
     return (
-        f"Weak evidence: {items} texts. With fewer than {COMPARES}, only large differences between two judges "
-        "can show."
+        f"Weak evidence: {items} texts. With fewer than {COMPARES}, only large differences between two "
+        "judges can show."
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import QuerySet
 from django.db.models.functions import Left
 
 from refinement.judging.quotations import quotations
@@ -95,8 +96,9 @@ def cases_of(
     whole: bool = False,
 ) -> list[Case]:
     """The disagreements with their texts and reasons, in order; a fixed number of queries."""
-    items = _items(entries)
-    rounds = _rounds([number for kind, number in _parts(entries) if kind == "round"])
+    rubric = record.rubric_version.rubric_id
+    items = _items(entries, rubric)
+    rounds = _rounds([number for kind, number in _parts(entries) if kind == "round"], rubric)
     labels = _labels(items)
     scores = _human_scores(rounds)
     said = judge_said(record, list(items), _round_ids(items, rounds))
@@ -138,17 +140,20 @@ def _parts(entries: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
     return [(kind, int(number)) for kind, _, number in (e["item"].partition(":") for e in entries)]
 
 
-def _items(entries: Iterable[Mapping[str, Any]]) -> dict[int, LabelItem]:
+def _items(entries: Iterable[Mapping[str, Any]], rubric: int) -> dict[int, LabelItem]:
     numbers = [number for kind, number in _parts(entries) if kind == "label"]
-    rows = LabelItem.objects.filter(pk__in=numbers).select_related("label_set", "round")
+    rows = LabelItem.objects.filter(pk__in=numbers, label_set__rubric=rubric).select_related(
+        "label_set", "round"
+    )
     if hidden_runs():
         rows = rows.exclude(round__run__in=hidden_runs())
     rows = rows.annotate(start=Left("text", SEARCHED_CHARS)).defer("text", "round__candidate")
     return {row.pk: row for row in rows}
 
 
-def _rounds(numbers: Sequence[int]) -> dict[int, Round]:
-    rows = without_hidden(Round.objects.filter(pk__in=numbers), "run").select_related("run")
+def _rounds(numbers: Sequence[int], rubric: int) -> dict[int, Round]:
+    rows: QuerySet[Round] = Round.objects.filter(pk__in=numbers, run__rubric=rubric)
+    rows = without_hidden(rows, "run").select_related("run")
     rows = rows.annotate(start=Left("candidate", SEARCHED_CHARS))
     rows = rows.defer("candidate", "run__task", "run__seed", "run__snapshot", "run__calibration")
     return {row.pk: row for row in rows}

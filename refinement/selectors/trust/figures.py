@@ -1,6 +1,6 @@
 """A judge's figures as ready texts and shapes, so that templates only print them. Reads a report's JSON."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,10 +84,9 @@ def agreement_table(report: Report) -> Table:
     shares = share_track([entry[name] for entry in entries for name in names])
     biases = bias_track([entry["bias"] for entry in entries], width)
     reach = biases.high
-    middle = [0.0] if kappas.low < 0 else []
     return Table(
         [row_of(entry, report, kappas, shares, biases) for entry in entries],
-        kappas.ticks([kappas.low, *middle, 0.5, 1.0]),
+        kappas.ticks([0.0, 0.5, 1.0]),
         kappas.at(0),
         percent_ticks(shares),
         biases.ticks([-reach, 0.0, reach], 3, signed=True),
@@ -132,7 +131,7 @@ def row_of(entry: Entry, report: Report, kappas: Track, shares: Track, biases: T
 
 
 def cell_of(figure: Figure | None, track: Track, digits: int, name: str, *, signed: bool = False) -> Cell:
-    text, interval = text_of(figure, digits, signed=signed), interval_of(figure, digits, signed=signed)
+    text, interval = text_of(figure, digits, signed=signed), interval_of(figure, digits)
     words = f"{name} {text}{f' ({interval})' if interval else ''}"
     return Cell(text, interval, track.span(figure), words)
 
@@ -148,10 +147,10 @@ def text_of(figure: Figure | None, digits: int, *, signed: bool = False) -> str:
     return number_text(figure["value"], digits, signed=signed)
 
 
-def interval_of(figure: Figure | None, digits: int, *, signed: bool = False) -> str:
+def interval_of(figure: Figure | None, digits: int) -> str:
     if not figure or figure["low"] is None or figure["high"] is None:
         return ""
-    return f"{number_text(figure['low'], digits)} to {number_text(figure['high'], digits, signed=signed)}"
+    return f"{number_text(figure['low'], digits)} to {number_text(figure['high'], digits)}"
 
 
 def percent_of(figure: Figure | None) -> str:
@@ -313,9 +312,3 @@ def most_disagreed(report: Report) -> list[tuple[str, str, int]]:
     named = {entry["key"]: entry["name"] for entry in entries_of(report)}
     found = [(key, named.get(key, key), count) for key, count in counts.items() if count]
     return sorted(found, key=lambda entry: -entry[2])
-
-
-def short_names(names: Iterable[str], most: int = 6) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(listed[:most]) + more

@@ -1,6 +1,6 @@
 """Judges of a project for lists, and of a rubric for its history."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet, Sum
@@ -22,6 +22,7 @@ class JudgeLine:
     record: JudgeRecord
     fact: Standing
     pending: bool
+    hidden: bool  # from the reader, who labels or scores blind
 
 
 def judges_of(project: Project, words: str = "") -> QuerySet[JudgeRecord]:
@@ -32,10 +33,13 @@ def judges_of(project: Project, words: str = "") -> QuerySet[JudgeRecord]:
     return rows.select_related("rubric_version__rubric").defer("panel").order_by("-labels", "-id")
 
 
-def judge_lines(rows: Sequence[JudgeRecord]) -> list[JudgeLine]:
-    """The rows of a page; one more query."""
+def judge_lines(rows: Sequence[JudgeRecord], hidden: Collection[int]) -> list[JudgeLine]:
+    """The rows of a page; one more query. `hidden` are rubrics."""
     pending = pending_of([row.pk for row in rows])
-    return [JudgeLine(row, fact_of(row), row.pk in pending) for row in rows]
+    return [
+        JudgeLine(row, fact_of(row), row.pk in pending, row.rubric_version.rubric_id in hidden)
+        for row in rows
+    ]
 
 
 def fact_of(row: JudgeRecord) -> Standing:
@@ -55,7 +59,9 @@ def best_judge(rubric: Rubric, version: int) -> JudgeRecord | None:
 
 
 def rounds_scored(record: JudgeRecord) -> int:
-    """How many rounds of the newest runs the judge scored."""
+    """How many rounds of the newest runs the judge scored; 0 for a board, which runs do not name."""
+    if record.is_board:
+        return 0
     runs = Run.objects.filter(rubric_version=record.rubric_version_id, judge_model=record.model)
     newest = runs.order_by("-id").values("pk")[:COUNTED_RUNS]
     return Run.objects.filter(pk__in=newest).aggregate(total=Sum("rounds_judged"))["total"] or 0

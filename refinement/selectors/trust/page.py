@@ -17,7 +17,7 @@ from refinement.selectors.trust.figures import (
     preferences,
     score_grids,
 )
-from refinement.selectors.trust.judges import fact_of, judges_of_rubric, rounds_scored
+from refinement.selectors.trust.lists import fact_of, judges_of_rubric, rounds_scored
 from refinement.selectors.trust.stored import criteria_of
 from refinement.selectors.trust.words import (
     COMPARES,

@@ -77,6 +77,8 @@ def _evidence(report: Report) -> list[list[Part]]:
         if not labels:
             start = "Nobody knows yet how good this judge is."
             rest = f"No person has scored a text that it scored. {FIRST} blind labels give a first answer."
+            if report["raters"]:
+                rest = "People have scored texts for its rubric, but it has not scored any of them."
         known = [_people_disagree(disagree, len(report["criteria"]))] if disagree else []
         return [[Part(start, True)], [Part(rest)], *known]
     return [*_agreement(report), _overall_bias(report)]

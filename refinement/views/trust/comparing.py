@@ -6,14 +6,12 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.judges import figures_or_blind, hidden_rubrics, judge_or_404
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.access.trust import hidden_judges, judge_figures_or_blind, judge_or_404
-from refinement.execution.reports import report_request
-from refinement.models import JudgeRecord, ReportKind
-from refinement.selectors.experiments.stored import StoredResults
+from refinement.models import JudgeRecord
 from refinement.selectors.trust.comparing import pair_headline, pair_table, weak_words
-from refinement.selectors.trust.judges import MOST_OFFERED, judges_of
-from refinement.selectors.trust.stored import stored_judges
+from refinement.selectors.trust.lists import MOST_OFFERED, judges_of
+from refinement.services.trust.reports import judges_wanted
 from refinement.views.trust.polling import polling
 
 
@@ -25,7 +23,7 @@ def trust_compare(request: ProjectRequest) -> HttpResponse:
     context: dict[str, Any] = {"section": "trust", "a": first, "b": second}
     context["offered"] = offered(request, first)
     if first is not None and second is not None and first != second:
-        judge_figures_or_blind(request, first, second)
+        figures_or_blind(request, first, second)
         context["same_rubric"] = first.rubric_version.rubric_id == second.rubric_version.rubric_id
         if context["same_rubric"]:
             context |= compared(request, first, second)
@@ -45,8 +43,9 @@ def chosen(request: ProjectRequest, name: str) -> JudgeRecord | None:
 
 def offered(request: ProjectRequest, first: JudgeRecord | None) -> list[JudgeRecord]:
     """The judges to choose from; once one is chosen, those of its rubric come first."""
-    hidden = hidden_judges(request)
-    rows = [row for row in judges_of(request.project)[:MOST_OFFERED] if row.rubric_version_id not in hidden]
+    hidden = hidden_rubrics(request)
+    newest = judges_of(request.project)[:MOST_OFFERED]
+    rows = [row for row in newest if row.rubric_version.rubric_id not in hidden]
     if first is not None:
         rubric = first.rubric_version.rubric_id
         rows.sort(key=lambda row: row.rubric_version.rubric_id != rubric)
@@ -57,10 +56,7 @@ def offered(request: ProjectRequest, first: JudgeRecord | None) -> list[JudgeRec
 
 def compared(request: ProjectRequest, first: JudgeRecord, second: JudgeRecord) -> dict[str, Any]:
     """The stored comparison; a worker is asked for it if there is none, or if newer figures exist."""
-    stored = stored_judges(first, second)
-    if not stored.status or is_old(stored, first, second):
-        report_request(project=request.project, kind=ReportKind.JUDGES, subject=first.pk, other=second.pk)
-        stored = stored_judges(first, second)
+    stored = judges_wanted(first, second)
     context: dict[str, Any] = {"stored": stored, "poll": polling(request, stored)}
     if stored.result:
         names = named(first, second)
@@ -71,13 +67,6 @@ def compared(request: ProjectRequest, first: JudgeRecord, second: JudgeRecord) -
             "weak": weak_words(stored.result["items"]),
         }
     return context
-
-
-def is_old(stored: StoredResults, *records: JudgeRecord) -> bool:
-    """Whether a judge's own figures were computed after the comparison."""
-    if stored.computed_at is None or stored.is_pending:
-        return False
-    return any(row.computed_at and row.computed_at > stored.computed_at for row in records)
 
 
 def named(first: JudgeRecord, second: JudgeRecord) -> tuple[str, str]:

@@ -7,15 +7,15 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.judges import figures_or_blind, judge_or_404
 from refinement.access.objects import can_edit
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.access.trust import judge_figures_or_blind, judge_or_404
 from refinement.models import JudgeRecord
 from refinement.selectors.trust.disagreements import Case, case_of, cases_of, item_named
 from refinement.selectors.trust.figures import most_disagreed
 from refinement.selectors.trust.page import names_of, number_words, patterns
 from refinement.selectors.trust.words import Report
-from refinement.views.trust.page import report_or_asked
+from refinement.services.trust.reports import trust_wanted
 from refinement.views.trust.polling import polling
 
 PAGE_SIZE = 20
@@ -26,8 +26,8 @@ PAGE_SIZE = 20
 def trust_disagreements(request: ProjectRequest, judge: int) -> HttpResponse:
     """The texts furthest apart first, by criterion."""
     record = judge_or_404(request, judge)
-    judge_figures_or_blind(request, record)
-    stored = report_or_asked(record)
+    figures_or_blind(request, record)
+    stored = trust_wanted(record)
     context: dict[str, Any] = {
         "section": "trust",
         "judge": record,
@@ -72,7 +72,7 @@ def listed(request: ProjectRequest, record: JudgeRecord, report: Report) -> dict
 def trust_case(request: ProjectRequest, judge: int, item: str, criterion: str) -> HttpResponse:
     """A text with the judge's and people's scores of one criterion, and why they gave them."""
     record = judge_or_404(request, judge)
-    judge_figures_or_blind(request, record)
+    figures_or_blind(request, record)
     case, report = case_or_404(record, item, criterion)
     context = {
         "section": "trust",
@@ -87,7 +87,7 @@ def trust_case(request: ProjectRequest, judge: int, item: str, criterion: str) -
 
 def case_or_404(record: JudgeRecord, item: str, criterion: str) -> tuple[Case, Report | None]:
     """The text if it is one of this rubric's, in a set or a run of the project."""
-    report = report_or_asked(record).result
+    report = trust_wanted(record).result
     names = names_of(report) if report else dict(criteria_names(record))
     named = item_named(item)
     entries = report["disagreements"]["top"] if report else []

@@ -5,10 +5,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from refinement.access.judges import hidden_rubrics
 from refinement.access.objects import can_edit
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.access.trust import hidden_judges
-from refinement.selectors.trust.judges import PAGE_SIZE, judge_lines, judges_of
+from refinement.selectors.trust.lists import PAGE_SIZE, judge_lines, judges_of
 from refinement.views.trust.ways import place
 
 MOST_CHARS = 200
@@ -24,8 +24,7 @@ def trust_home(request: ProjectRequest) -> HttpResponse:
     slug = request.project.slug
     context = {
         "section": "trust",
-        "lines": judge_lines(list(page.object_list)),
-        "hidden": hidden_judges(request),
+        "lines": judge_lines(list(page.object_list), hidden_rubrics(request)),
         "page": page,
         "query": words,
         "can_edit": can_edit(request),

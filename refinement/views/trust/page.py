@@ -6,14 +6,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from refinement.access.judges import figures_or_blind, judge_or_404
 from refinement.access.objects import can_edit
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.access.trust import judge_figures_or_blind, judge_or_404
-from refinement.models import JudgeRecord
-from refinement.selectors.experiments.stored import StoredResults
 from refinement.selectors.trust.page import page_of
-from refinement.selectors.trust.stored import stored_trust
-from refinement.services.trust.judges import trust_refresh
+from refinement.services.trust.reports import trust_requested, trust_wanted
 from refinement.views.trust.polling import polling
 from refinement.views.trust.ways import partial_or_none, ways_to_measure
 
@@ -23,8 +20,8 @@ from refinement.views.trust.ways import partial_or_none, ways_to_measure
 def trust_page(request: ProjectRequest, judge: int) -> HttpResponse:
     """Figures that a worker computed, with their age; asked for if there are none."""
     record = judge_or_404(request, judge)
-    judge_figures_or_blind(request, record)
-    stored = report_or_asked(record)
+    figures_or_blind(request, record)
+    stored = trust_wanted(record)
     context: dict[str, Any] = page_of(record, stored) | ways_to_measure(request, record)
     context |= {
         "section": "trust",
@@ -38,19 +35,10 @@ def trust_page(request: ProjectRequest, judge: int) -> HttpResponse:
     return render(request, f"refinement/trust/{name}.html", context)
 
 
-def report_or_asked(record: JudgeRecord) -> StoredResults:
-    """The stored report; a worker is asked for it if there is none."""
-    stored = stored_trust(record)
-    if not stored.status:
-        trust_refresh(record)
-        stored = stored_trust(record)
-    return stored
-
-
 @require_POST
 @project_view("editor")
 def trust_compute(request: ProjectRequest, judge: int) -> HttpResponse:
     """Has the figures computed again."""
     record = judge_or_404(request, judge)
-    trust_refresh(record)
+    trust_requested(record)
     return redirect("trust_page", request.project.slug, record.pk)

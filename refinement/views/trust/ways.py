@@ -10,7 +10,7 @@ from django.urls import NoReverseMatch, reverse
 
 from refinement.access.projects import ProjectRequest
 from refinement.models import JudgeRecord
-from refinement.selectors.trust.judges import label_set_of
+from refinement.selectors.trust.lists import label_set_of
 
 
 def ways_to_measure(request: ProjectRequest, record: JudgeRecord) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def test_names_and_the_noise_are_stressed():
     ("report", "words"),
     [
         (
-            noiseless(labels=0),
+            noiseless(labels=0, raters=[]),
             "Nobody knows yet how good this judge is. No person has scored a text that it scored. "
             "30 blind labels give a first answer.",
         ),
@@ -50,7 +50,14 @@ def test_names_and_the_noise_are_stressed():
             noiseless(an_entry("fluency", "not_measurable"), an_entry("b", "not_enough"), labels=12),
             "a first answer needs 30. On Fluency people do not agree with each other",
         ),
-        (a_report(labels=0), "30 blind labels give a first answer. Differences under 0.9 points are noise."),
+        (
+            noiseless(labels=0),
+            "People have scored texts for its rubric, but it has not scored any of them.",
+        ),
+        (
+            a_report(labels=0, raters=[]),
+            "30 blind labels give a first answer. Differences under 0.9 points are noise.",
+        ),
         (noiseless(labels=1), "Not enough evidence yet. 1 label so far; a first answer needs 30."),
         (
             a_report(an_entry(standing="not_enough", bias=3), labels=29),

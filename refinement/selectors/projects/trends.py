@@ -83,7 +83,6 @@ def _past(project: Project) -> list[Past]:
         archived_at__isnull=True,
         experiment__isnull=True,
         status=RunStatus.FINISHED,
-        created_at__gte=timezone.now() - 2 * SPAN,
     )
     columns = (
         "created_at",
@@ -93,9 +92,13 @@ def _past(project: Project) -> list[Past]:
         "prompt_tokens",
         "completion_tokens",
     )
+    # Without a condition on the date, which would have SQLite read all runs since then and sort them.
+    newest = rows.order_by("-pk").values_list(*columns)[:MOST_RUNS]
+    since = timezone.now() - 2 * SPAN
     return [
         Past(at, outcome, r1, maximum, given + made)
-        for at, outcome, r1, maximum, given, made in rows.order_by("-pk").values_list(*columns)[:MOST_RUNS]
+        for at, outcome, r1, maximum, given, made in newest
+        if at >= since
     ]
 
 

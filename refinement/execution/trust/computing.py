@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from refinement.engine.safeguards import family_of
+from refinement.execution.trust import results
 from refinement.execution.trust.disagreements import disagreements
 from refinement.execution.trust.standing import evidence, standing, worse_than_people
 from refinement.execution.trust.tables import criteria_of, ratings_of
@@ -59,7 +60,7 @@ def trust_of(record: JudgeRecord, label_set: LabelSet | None = None) -> dict[str
         "criteria": [criterion_values(key, names[key], found[key]) for key in scores.keys],
         "composite": criterion_values(COMPOSITE, "Composite", whole),
         **preferences(record, scores, ratings[COMPOSITE]),
-        **results_of_measurements(record),
+        **results_of_measurements(record, found),
         "correction": correction(scores, ratings[COMPOSITE]),
         "disagreements": disagreements(scores, ratings, most - least),
         "wrong_labels": scores.wrong,
@@ -135,11 +136,9 @@ def judge_family(record: JudgeRecord) -> str:
     return family_of(record.model).casefold() if record.model else ""
 
 
-def results_of_measurements(record: JudgeRecord) -> dict[str, Any]:
+def results_of_measurements(record: JudgeRecord, found: dict[str, JudgeFigures]) -> dict[str, Any]:
     """The results of planted defects and of reading the judge's replies; None without any."""
-    from refinement.execution.trust import results
-
-    return {"usable": results.usable(record), "planted": results.planted(record)}
+    return {"usable": results.usable(record), "planted": results.planted(record, found)}
 
 
 def correction(scores: Scores, ratings: Ratings) -> dict[str, Any] | None:

@@ -31,6 +31,7 @@ from refinement.selectors.runs.exports import (
     source_values,
 )
 from refinement.selectors.runs.imports import import_sentence
+from refinement.selectors.runs.ledger import feedback_values
 from refinement.selectors.runs.training import TrainingChoice, better_and_worse, good_texts
 
 PIECE_CHARS = 64_000
@@ -72,19 +73,21 @@ def whole(run: Run) -> Iterator[str]:
         human_scores=human_score_values(run),
         decisions=decision_values(run),
         instructions=instruction_values(run),
+        feedback=feedback_values(run, rubric_from_json(run.snapshot)),
     )
 
 
 def report(run: Run) -> Iterator[str]:
-    rounds = list(round_values(run, candidates=False))
+    rounds, rubric = list(round_values(run, candidates=False)), rubric_from_json(run.snapshot)
     return run_markdown(
         run_values(run),
-        rubric_from_json(run.snapshot),
+        rubric,
         rounds=rounds,
         sources=list(source_values(run, texts=False)),
         best=best_candidate(run),
         human_scores=list(human_score_values(run)),
         decisions=list(decision_values(run)),
+        feedback=feedback_values(run, rubric),
         imported=import_sentence(run),
     )
 

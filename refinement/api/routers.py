@@ -20,6 +20,7 @@ from refinement.api.runs import compare as run_compare
 from refinement.api.runs import estimates as run_estimates
 from refinement.api.runs import evaluator as run_evaluator
 from refinement.api.runs import exports as run_exports
+from refinement.api.runs import feedback as run_feedback
 from refinement.api.runs import imports, runs, saved_views, shares, sources
 from refinement.api.runs import models as launch
 from refinement.api.runs import rounds as run_rounds
@@ -36,6 +37,7 @@ ROUTERS: list[tuple[str, Router]] = [
     (f"{PROJECT}/runs", run_bulk.router),
     (f"{PROJECT}/runs", saved_views.router),
     (f"{PROJECT}/runs", run_rounds.router),
+    (f"{PROJECT}/runs", run_feedback.router),
     (f"{PROJECT}/runs", run_evaluator.router),
     (f"{PROJECT}/runs", run_calls.router),
     (f"{PROJECT}/runs", sources.router),

@@ -1,7 +1,8 @@
 """Which round wrote each passage of a text, and whose words asked for it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
@@ -76,24 +77,50 @@ def inherited(before: Sequence[Passage], after: Step, requests: Sequence[Request
     left, right = [plain(passage.text) for passage in before], [plain(unit) for unit in now]
     start, end = common_ends(left, right)
     middle = (before[start : len(before) - end], now[start : len(now) - end])
-    return [
+    found = [
         *(_owned(unit, owner) for unit, owner in zip(now[:start], before[:start], strict=True)),
-        *_changed(*middle, after.number, requests),
+        *_changed(*middle, after.number),
         *(_owned(unit, owner) for unit, owner in _last(now, before, end)),
     ]
+    return list(_with_requests(found, after.number, requests)) if requests else found
+
+
+def _with_requests(
+    passages: Sequence[Passage], number: int, requests: Sequence[Request]
+) -> Iterator[Passage]:
+    """The passages with what asked for those that this round wrote, paragraph by paragraph."""
+    for (mine, _), group in groupby(passages, key=_paragraphs(number)):
+        part = list(group)
+        if not mine:
+            yield from part
+            continue
+        text = "".join(passage.text for passage in part)
+        asked = matching_request(Change(0, "", text), requests)
+        yield from (Passage(passage.text, number, asked) for passage in part)
+
+
+def _paragraphs(number: int) -> Callable[[Passage], tuple[bool, int]]:
+    """Tells passages of this round apart from others, and its paragraphs from each other."""
+    seen = 0
+
+    def key(passage: Passage) -> tuple[bool, int]:
+        nonlocal seen
+        here = seen
+        seen += passage.blank and passage.text.count("\n") > 1
+        return passage.round == number, here
+
+    return key
 
 
 def _last(now: Sequence[str], before: Sequence[Passage], end: int) -> list[tuple[str, Passage]]:
     return list(zip(now[len(now) - end :], before[len(before) - end :], strict=True))
 
 
-def _changed(
-    before: Sequence[Passage], now: Sequence[str], number: int, requests: Sequence[Request]
-) -> list[Passage]:
+def _changed(before: Sequence[Passage], now: Sequence[str], number: int) -> list[Passage]:
     """The owners of a stretch's sentences: equal, moved and nearly equal ones keep theirs."""
     moved = {key: passage for passage in before if (key := moved_key(passage.text))}
     if len(before) * len(now) > MOST_PAIRS:
-        return [_written(unit, moved.get(moved_key(unit)), number, requests) for unit in now]
+        return [_written(unit, moved.get(moved_key(unit)), number) for unit in now]
     left, right = [plain(passage.text) for passage in before], [plain(unit) for unit in now]
     found: list[Passage] = []
     for code in Indel.opcodes(left, right):
@@ -104,7 +131,7 @@ def _changed(
             continue
         for unit in here:
             owner = moved.get(moved_key(unit)) or _nearest(unit, before, code.src_start)
-            found.append(_written(unit, owner, number, requests))
+            found.append(_written(unit, owner, number))
     return found
 
 
@@ -122,10 +149,8 @@ def _owned(unit: str, owner: Passage) -> Passage:
     return Passage(unit, owner.round, owner.asked)
 
 
-def _written(unit: str, owner: Passage | None, number: int, requests: Sequence[Request]) -> Passage:
-    if owner is not None:
-        return _owned(unit, owner)
-    return Passage(unit, number, matching_request(Change(0, "", unit), requests))
+def _written(unit: str, owner: Passage | None, number: int) -> Passage:
+    return Passage(unit, number) if owner is None else _owned(unit, owner)
 
 
 def merged(passages: Sequence[Passage]) -> Iterator[Passage]:

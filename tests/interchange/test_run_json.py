@@ -30,6 +30,7 @@ def test_the_pieces_are_one_document_in_a_fixed_order():
         "human_scores",
         "decisions",
         "instructions",
+        "feedback",
     ]
     assert found == {
         "wiggum_run": 1,
@@ -41,6 +42,7 @@ def test_the_pieces_are_one_document_in_a_fixed_order():
         "human_scores": [{"round": 2}],
         "decisions": [],
         "instructions": [],
+        "feedback": [],
     }
 
 

@@ -64,3 +64,14 @@ def test_a_text_of_other_sentences_is_bounded(monkeypatch):
     monkeypatch.setattr("refinement.ledger.passages.MOST_PAIRS", 4)
     found = told([step(1, FIRST), step(2, SECOND.replace("Deploy", "Roll out"))], 2)
     assert found[0][1] == 1
+
+
+def test_a_paragraph_is_matched_as_a_whole_and_each_paragraph_by_itself():
+    backup = "Load the newest backup.\nThen restore the tables."
+    second = f"{FIRST}\n{backup}\n\nCall Ada, who owns the service.\n"
+    requests = [ASKED, Request("issue 2", "Name who owns the service.")]
+    found = told([step(1, FIRST), step(2, second)], 2, {2: requests})
+    assert found[1:] == [
+        (backup, 2, "issue 1"),
+        ("Call Ada, who owns the service.", 2, "issue 2"),
+    ]

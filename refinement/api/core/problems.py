@@ -18,6 +18,7 @@ from refinement.services.people.memberships import LastOwner
 from refinement.services.reviews.comments import CommentConflict
 from refinement.services.reviews.decisions import DecisionConflict
 from refinement.services.runs.hand_rounds import RoundConflict
+from refinement.services.runs.ledger import CorrectionConflict
 from refinement.services.runs.lifecycle import WrongState
 from refinement.storage_errors import is_disk_full
 
@@ -43,6 +44,7 @@ CONFLICTS: dict[type[Exception], str] = {
     DecisionConflict: "decided_meanwhile",
     LastOwner: "last_owner",
     CommentConflict: "overtaken",
+    CorrectionConflict: "corrected_meanwhile",
 }
 
 

@@ -19,6 +19,7 @@ def run_json(
     human_scores: Iterable[Mapping[str, Any]] = (),
     decisions: Iterable[Mapping[str, Any]] = (),
     instructions: Iterable[Mapping[str, Any]] = (),
+    feedback: Iterable[Mapping[str, Any]] = (),
 ) -> Iterator[str]:
     """The document's text in pieces. Only one list entry is in memory at a time."""
     yield f'{{\n"wiggum_run": {FORMAT},\n"run": {as_json(run)}'
@@ -30,6 +31,7 @@ def run_json(
         "human_scores": human_scores,
         "decisions": decisions,
         "instructions": instructions,
+        "feedback": feedback,
     }
     for name, entries in lists.items():
         yield f',\n"{name}": ['

@@ -8,6 +8,7 @@ from refinement.engine.scoring import shown, shown_metric
 from refinement.engine.sentences import round_name
 from refinement.engine.types import MetricValue, Rubric
 from refinement.interchange.exports.boards_markdown import board_section, dissent_remark, judge_facts
+from refinement.interchange.exports.feedback_markdown import feedback_section
 from refinement.interchange.exports.people_markdown import decisions_section, human_scores_section
 from refinement.interchange.imports.markdown_text import fenced, inline, table
 from refinement.judging.length import excerpt
@@ -36,6 +37,7 @@ def run_markdown(
     sources: Sequence[Mapping[str, Any]] = (),
     human_scores: Sequence[Mapping[str, Any]] = (),
     decisions: Sequence[Mapping[str, Any]] = (),
+    feedback: Sequence[Mapping[str, Any]] = (),
     imported: str = "",
 ) -> Iterator[str]:
     """The report in pieces: result, trajectory, rounds, best candidate, task and sources."""
@@ -52,6 +54,7 @@ def run_markdown(
         yield _round(rubric, entry, run["panel"])
         scores = [score for score in human_scores if score["round"] == entry["number"]]
         yield human_scores_section(rubric, scores)
+        yield feedback_section([fate for fate in feedback if fate["round"] == entry["number"]])
     yield "\n## Best text\n\n"
     if best is None:
         yield "No text has been judged.\n"

@@ -353,6 +353,20 @@ class InstructionPart(Part):
     withdrawn_at: Moment | None = None
 
 
+class FeedbackPart(Part):
+    """What became of a piece of feedback. Only people's corrections are imported; the rest is computed."""
+
+    round: Number
+    kind: Literal["issue", "suggestion", "improvement"]
+    position: Count = 0
+    fate: Literal["", "addressed", "open", "came_back", "worse", "overtaken"] = ""
+    why: Text = ""
+    revision: Number = 1
+    raised: bool | None = None
+    corrected_by: Name = ""
+    corrected_at: Moment | None = None
+
+
 class SourcePart(Part):
     """A source text of the run."""
 
@@ -383,3 +397,9 @@ class RunDocument(Part):
     human_scores: Annotated[list[HumanScorePart], Field(max_length=MOST_ENTRIES)] = []
     decisions: Annotated[list[DecisionPart], Field(max_length=MOST_ENTRIES)] = []
     instructions: Annotated[list[InstructionPart], Field(max_length=MOST_ENTRIES)] = []
+    feedback: Annotated[list[FeedbackPart], Field(max_length=MOST_ENTRIES)] = []
+
+    @property
+    def corrections(self) -> list[FeedbackPart]:
+        """What people said became of feedback."""
+        return [entry for entry in self.feedback if entry.corrected_by and entry.fate]

@@ -20,6 +20,7 @@ FORMAT_KEY = "wiggum_run"
 MOST_PROBLEMS = 50
 # Fields that differ between copies of the same run.
 NOT_CONTENT = ("id", "project", "rerun_of")
+LISTS = ("sources", "rounds", "calls", "events", "human_scores", "decisions", "instructions", "feedback")
 
 
 def document_run(file: SourceFile) -> FoundRun:
@@ -126,6 +127,7 @@ def _has_unique_keys(document: RunDocument, notes: Notes) -> bool:
     places: list[tuple[str, list[object]]] = [
         ("calls", [(call.round_number, call.purpose, call.seat, call.attempt) for call in document.calls]),
         ("decisions", [decision.number for decision in document.decisions]),
+        ("feedback", [(entry.round, entry.kind, entry.position) for entry in document.feedback]),
     ]
     for entry in document.rounds:
         places.append((f"verdicts of round {entry.number}", [verdict.position for verdict in entry.verdicts]))
@@ -181,7 +183,7 @@ def _name_unknown(document: RunDocument, lines: _Lines, notes: Notes) -> None:
         notes.add(lines.of((name,)), name, "Unknown field; not imported.")
     for name in document.run.unknown:
         notes.add(lines.of(("run",)), f"run.{name}", "Unknown field; not imported.")
-    for place in ("sources", "rounds", "calls", "events", "human_scores", "decisions", "instructions"):
+    for place in LISTS:
         reported: set[str] = set()
         entries: list[Part] = getattr(document, place)
         for index, entry in enumerate(entries):
@@ -197,4 +199,5 @@ def _name_unknown(document: RunDocument, lines: _Lines, notes: Notes) -> None:
 
 def _content(value: dict[str, Any]) -> dict[str, Any]:
     run = {name: entry for name, entry in value["run"].items() if name not in NOT_CONTENT}
-    return {**value, "run": run}
+    rest = {name: entry for name, entry in value.items() if name != "feedback"}  # worked out from the rounds
+    return {**rest, "run": run}

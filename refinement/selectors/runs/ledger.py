@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import F, Sum
 
 from refinement.engine.types import ZERO, Rubric
 from refinement.ledger import Entry, Item, Step, conclude, growth, revision_of
@@ -40,6 +41,7 @@ class LedgerLine:
     computed: str  # the code's own conclusion
     corrected_by: str = ""
     version: str = "0"  # of the correction, to notice another person's
+    corrected_at: datetime | None = None
 
     @property
     def label(self) -> str:
@@ -162,7 +164,22 @@ def _line(entry: Mapping[str, Any], row: FeedbackCorrection | None) -> LedgerLin
         computed=entry["fate"],
         corrected_by=row.author_name if row else "",
         version=correction_version(row),
+        corrected_at=row.corrected_at if row else None,
     )
+
+
+def feedback_values(run: Run, rubric: Rubric) -> list[dict[str, Any]]:
+    """What became of the run's feedback, for exports."""
+    names = ("round", "kind", "position", "fate", "why", "revision", "raised", "corrected_by", "corrected_at")
+    lines = ledger_of(run, rubric).lines.values()
+    return [{name: getattr(line, name) for name in names} for line in lines]
+
+
+def item_texts(run: Run) -> dict[Key, tuple[str, str]]:
+    """The words of each piece of feedback, and the criterion that an improvement is about. One query."""
+    rows = Verdict.objects.filter(round__run=run).order_by("-position").annotate(number=F("round__number"))
+    items = [item for row in rows for item in items_of(row.number, row, {})]
+    return {item.key: (item.text, item.criterion) for item in items}
 
 
 def entry_values(entry: Entry) -> dict[str, Any]:

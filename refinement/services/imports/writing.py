@@ -34,6 +34,7 @@ from refinement.models import (
     EvaluatorRepeat,
     EvaluatorResult,
     Event,
+    FeedbackCorrection,
     HumanScore,
     Instruction,
     PanelJudge,
@@ -271,7 +272,7 @@ def answer_row(row: Round, judge: PanelJudge, part: BoardPart) -> BoardVerdict:
 
 
 def people_write(run: Run, document: RunDocument, rounds: dict[int, Round]) -> None:
-    """Create scores, decisions and instructions. Authors are kept by name, without an account."""
+    """Create what people did. Authors are kept by name, without an account."""
     scores = HumanScore.objects.bulk_create(
         HumanScore(run=run, round=rounds[entry.round], **fields_of(entry, "round", "submitted_at"))
         for entry in document.human_scores
@@ -285,6 +286,14 @@ def people_write(run: Run, document: RunDocument, rounds: dict[int, Round]) -> N
         Instruction(run=run, **fields_of(entry, "created_at")) for entry in document.instructions
     )
     keep_times(Instruction.objects, "created_at", instructions, document.instructions)
+    corrections = FeedbackCorrection.objects.bulk_create(
+        FeedbackCorrection(
+            run=run, round_number=entry.round, kind=entry.kind, position=entry.position, fate=entry.fate,
+            author_name=entry.corrected_by,
+        )
+        for entry in document.corrections
+    )  # fmt: skip
+    keep_times(FeedbackCorrection.objects, "corrected_at", corrections, document.corrections)
 
 
 def keep_times(manager: Manager[Any], name: str, rows: Any, parts: Any) -> None:

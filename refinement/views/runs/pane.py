@@ -12,11 +12,13 @@ from refinement.models import Call
 from refinement.selectors.runs.calls import call_lines
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.rounds import RoundFacts
+from refinement.selectors.runs.texts.blame import round_blame
 from refinement.selectors.runs.texts.diffs import round_diff
 from refinement.selectors.runs.texts.texts import candidate_text
 
 TEXT, LINES, CHANGES, START, SIDES, CALLS = "text", "raw", "changes", "start", "sides", "calls"
-VIEWS = (TEXT, LINES, CHANGES, START, SIDES, CALLS)
+BLAME = "blame"
+VIEWS = (TEXT, LINES, CHANGES, START, SIDES, BLAME, CALLS)
 COMPARED = (CHANGES, START, SIDES)
 
 
@@ -44,6 +46,8 @@ def pane_context(
     pane = Pane(view, asked, before, name, len(calls))
     if view in COMPARED:
         return {"pane": pane, **diff_context(facts, other, found.row.number, sides=view == SIDES)}
+    if view == BLAME:
+        return {"pane": pane, "blame": round_blame(facts.run, facts.rubric, found.row.number)}
     if view == CALLS:
         return {"pane": pane, "calls": call_lines(facts.rubric, calls)}
     raw = view == LINES

@@ -16,6 +16,7 @@ from refinement.services.imports.uploads import SourceFile, import_files
 from refinement.services.reviews.decisions import decision_make
 from refinement.services.reviews.human_scores import Reading, human_score_give
 from refinement.services.runs.hand_rounds import Edit, round_edit
+from refinement.services.runs.ledger import feedback_correct
 from refinement.services.runs.steering import instruction_give
 from tests.execution.wire.stage import drafts, verdict
 
@@ -58,6 +59,7 @@ def steered_run(stage, editor) -> Run:
     row = run.rounds.get(number=2)
     human_score_give(run=run, row=row, user=editor, submitted=reading, seen_version=0)
     decision_make(run=run, kind="result", reason="It reads better.", seen=0, user=editor, round_number=1)
+    feedback_correct(run=run, number=1, kind="issue", position=0, fate="worse", version="0", user=editor)
     edit = Edit(base=2, text="The backups, told by a person.", newest=3, rounds=1)
     round_edit(run=run, edit=edit, user=editor)
     return stage.carry_on(run)

@@ -19,13 +19,14 @@
     if (changed.length) say("Restored your draft. It is not submitted yet.");
   };
 
-  // The server names the round whose score it saved.
+  // The server names the round or text whose score it saved.
   const forgetScored = () => {
     const page = new URL(location.href);
     const number = page.searchParams.get("scored");
     if (!number) return;
-    const run = page.pathname.match(/\/runs\/(\d+)\//)?.[1];
-    Drafts.forget(PREFIX, (draft) => draft.key.endsWith(`:${run}:${number}`));
+    // A text of a label set has its draft under `labels5:12`, a round under `5:12`.
+    const [, kind, id] = page.pathname.match(/\/(runs|labels)\/(\d+)\//) ?? [];
+    Drafts.forget(PREFIX, (draft) => draft.key.endsWith(`:${kind === "labels" ? kind : ""}${id}:${number}`));
     page.searchParams.delete("scored");
     history.replaceState(history.state, "", page);
   };

@@ -35,6 +35,7 @@ from refinement.models import (
     Instruction,
     Invitation,
     JudgeRecord,
+    Label,
     LabelItem,
     LabelSet,
     Membership,
@@ -62,6 +63,7 @@ from refinement.services.runs.creating import run_create
 from refinement.services.trust.judges import judge_ensure
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.services.suites.given import a_suite
+from tests.services.trust.given import a_label_set
 
 pytestmark = pytest.mark.django_db
 
@@ -136,6 +138,18 @@ RULES: dict[str, Rule] = {
     "suite_task": Rule(read="viewer"),
     "suite_task_new": Rule(read="editor", write="editor", data={"edited_from": "1"}),
     "suite_task_edit": Rule(read="editor", write="editor", data={"edited_from": "1"}),
+    "label_set_list": Rule(read="viewer"),
+    "label_set_new": Rule(read="editor", write="editor"),
+    "label_set_import": Rule(read="editor", write="editor"),
+    "label_set_page": Rule(read="viewer"),
+    "label_set_edit": Rule(read="editor", write="editor"),
+    "label_set_archive": Rule(write="editor", data={"archived": "no"}),
+    "label_set_add": Rule(read="editor", write="editor"),
+    "label_set_export": Rule(read="viewer", values={"what": "ratings", "form": "csv"}),
+    "label_queue": Rule(read="viewer", write="viewer"),
+    "label_queue_leave": Rule(write="viewer"),
+    "label_item_page": Rule(read="viewer"),
+    "label_wrong": Rule(write="editor", data={"criterion": "depth"}),
     "rubric_bench": Rule(read="viewer", write="editor"),
     "rubric_bench_compare": Rule(read="viewer"),
     "rubric_bench_trial": Rule(read="viewer"),
@@ -367,6 +381,15 @@ def suite_in(project: Project) -> Suite:
     return project.suites.first() or a_suite(project).suite
 
 
+def labels_in(project: Project) -> Label:
+    """A label of the first text of the project's label set."""
+    found = Label.objects.filter(item__label_set__project=project).order_by("pk").first()
+    if found is None:
+        a_label_set(project, "item,criterion,rater,score\na,depth,Ada,7\n", rubric="wiggum")
+        found = Label.objects.get()
+    return found
+
+
 STAGE: dict[str, Callable[[Project], object]] = {
     "slug": lambda project: project.slug,
     "batch": lambda project: batch_in(project).pk,
@@ -375,6 +398,9 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "key": lambda project: "restore",
     "number": lambda project: 1,
     "position": lambda project: 1,
+    "label_set": lambda project: labels_in(project).item.label_set_id,
+    "label": lambda project: labels_in(project).pk,
+    "what": lambda project: "ratings",
     "bench": lambda project: bench_in(project).pk,
     "trial": lambda project: trial_in(project).pk,
     "proposal": lambda project: proposal_in(project).pk,

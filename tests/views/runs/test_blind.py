@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
+from django.db.models import Model
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
@@ -17,6 +18,9 @@ from refinement.models import (
     CandidateOrigin,
     Comment,
     HumanScore,
+    JudgeRecord,
+    LabelSet,
+    Measurement,
     PanelJudge,
     ReviewRequest,
     Round,
@@ -104,6 +108,8 @@ def everywhere(run: Run) -> Iterator[str]:
         for form in ("json", "md", "txt", "csv", "jsonl") if "form" in parameters else ("",):
             given = {
                 "slug": project.slug, "run": run.pk, "rubric": run.rubric.slug, "number": 1, "form": form,
+                "label_set": first_of(LabelSet), "judge": first_of(JudgeRecord), "what": "ratings",
+                "measurement": first_of(Measurement),
                 "bench": bench.pk, "thread": Thread.objects.get().pk, "comment": Comment.objects.get().pk,
             }  # fmt: skip
             yield reverse(name, kwargs={key: given.get(key, 1) for key in parameters})
@@ -111,6 +117,11 @@ def everywhere(run: Run) -> Iterator[str]:
         if not route.startswith("p/") and not pattern.pattern.converters and not route.startswith("^"):
             yield f"/{route}"
     yield from asked_for(run)
+
+
+def first_of(model: type[Model]) -> int:
+    """The first row's number; any number if there is none."""
+    return getattr(model._default_manager.order_by("pk").first(), "pk", 1)
 
 
 def asked_for(run: Run) -> Iterator[str]:

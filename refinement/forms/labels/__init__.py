@@ -1,0 +1,1 @@
+"""Forms of label sets."""

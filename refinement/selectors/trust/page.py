@@ -18,6 +18,7 @@ from refinement.selectors.trust.figures import (
     score_grids,
 )
 from refinement.selectors.trust.lists import fact_of, judges_of_rubric, rounds_scored
+from refinement.selectors.trust.measured import measured_page
 from refinement.selectors.trust.stored import criteria_of
 from refinement.selectors.trust.words import (
     COMPARES,
@@ -100,7 +101,7 @@ def empty_page(record: JudgeRecord, report: Report | None) -> dict[str, Any]:
 
 def page_of(record: JudgeRecord, stored: StoredResults) -> dict[str, Any]:
     report = stored.result
-    page = {"judge": record, "stored": stored} | history_page(record)
+    page = {"judge": record, "stored": stored} | history_page(record) | measured_page(report)
     if report and report["labels"]:
         return page | report_page(record, report)
     return page | empty_page(record, report)

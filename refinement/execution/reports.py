@@ -6,6 +6,7 @@ by one more computation after it.
 """
 
 import logging
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeAlias
@@ -23,15 +24,21 @@ from refinement.models import Project, Report, ReportKind, ReportStatus
 
 log = logging.getLogger("wiggum.reports")
 LEASE = timedelta(seconds=60)  # computing takes seconds; this is for a slow machine
-PAUSE = timedelta(seconds=3)  # between two computations of the same report
+PAUSE = timedelta(seconds=3)  # between two computations of the same report, at least
+SHARE = 20  # and this many times as long as one takes: all of them cost a worker at most 5 %
 
 # From the primary keys of the subject, and of what it is compared with if there is one, to the figures.
 Compute: TypeAlias = Callable[..., dict[str, Any]]
 
 
 @transaction.atomic
-def report_request(*, project: Project, kind: ReportKind, subject: int, other: int = 0) -> Report:
-    """Marks the report as out of date, creates it if there is none, and wakes a worker for it."""
+def report_request(
+    *, project: Project, kind: ReportKind, subject: int, other: int = 0, at_once: bool = False
+) -> Report:
+    """Marks the report as out of date, creates it if there is none, and wakes a worker for it.
+
+    `at_once` skips the pause after the last computation: for the last figures of something that has ended.
+    """
     now = timezone.now()
     report, created = Report.objects.get_or_create(
         kind=kind, subject=subject, other=other, defaults={"project": project, "woken_at": now}
@@ -40,7 +47,8 @@ def report_request(*, project: Project, kind: ReportKind, subject: int, other: i
         wake(Report, report.pk)
         return report
     Report.objects.filter(pk=report.pk).update(asked=F("asked") + 1)
-    ended = Report.objects.filter(pk=report.pk, status__in=[ReportStatus.DONE, ReportStatus.FAILED])
+    resting = [ReportStatus.DONE, ReportStatus.FAILED, *([ReportStatus.WAITING] if at_once else [])]
+    ended = Report.objects.filter(pk=report.pk, status__in=resting)
     if ended.update(status=ReportStatus.QUEUED, woken_at=now, wakes=0, crashes=0, next_try_at=None):
         wake(Report, report.pk)
     report.refresh_from_db()
@@ -106,12 +114,13 @@ def report_compute(lease: Lease[Report]) -> None:
         )
         return
     subjects = (report.subject, report.other) if report.other else (report.subject,)
+    began = time.monotonic()
     result = compute_of(report.kind)(*subjects)
-    report_store(lease, result)
+    report_store(lease, result, pause=max(PAUSE, SHARE * timedelta(seconds=time.monotonic() - began)))
 
 
 @transaction.atomic
-def report_store(lease: Lease[Report], result: dict[str, Any]) -> None:
+def report_store(lease: Lease[Report], result: dict[str, Any], *, pause: timedelta = PAUSE) -> None:
     """Stores the figures; the report is computed again after a pause if it was requested meanwhile."""
     report, now = lease.row, timezone.now()
     lease_release(
@@ -126,6 +135,6 @@ def report_store(lease: Lease[Report], result: dict[str, Any]) -> None:
     if report.kind == ReportKind.TRUST and not report.other:
         figures_copy(report.subject, result, now)
     again = Report.objects.filter(pk=report.pk, asked__gt=report.asked)
-    due = now + PAUSE
+    due = now + pause
     if again.update(status=ReportStatus.WAITING, next_try_at=due, woken_at=due, waiting_for="New results"):
-        wake(Report, report.pk, delay=PAUSE)
+        wake(Report, report.pk, delay=pause)

@@ -1,6 +1,6 @@
 """The statistics of one experiment: from the figures of its runs to intervals, comparisons and cells."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -124,14 +124,21 @@ class Table:
 
 
 def experiment_statistics(
-    trials: Sequence[Trial], *, task_types: Sequence[str], configurations: int, baseline: int | None
+    trials: Sequence[Trial],
+    *,
+    task_types: Sequence[str],
+    configurations: int,
+    baseline: int | None,
+    not_comparable: Collection[int] = (),
 ) -> Statistics:
     """All figures of an experiment.
 
-    `task_types` has an entry for each task, and `baseline` is a configuration.
+    `task_types` has an entry for each task, and `baseline` is a configuration. Configurations that are
+    `not_comparable`, as another judge measured them, are not compared with it.
     """
     table = Table(trials, len(task_types), configurations)
-    comparisons = experiment_comparisons(table, task_types, baseline)
+    others = [place for place in range(configurations) if place != baseline and place not in not_comparable]
+    comparisons = experiment_comparisons(table, task_types, baseline, others)
     overall = group_of(table, np.ones(len(task_types), dtype=bool), None, comparisons[None])
     by_type = [
         group_of(table, members(task_types, name), name, entries)
@@ -149,15 +156,17 @@ def experiment_statistics(
 
 
 def experiment_comparisons(
-    table: Table, task_types: Sequence[str], baseline: int | None
+    table: Table, task_types: Sequence[str], baseline: int | None, others: Sequence[int] | None = None
 ) -> dict[str | None, list[Comparison | None]]:
-    """The comparisons over all tasks (None) and, if there are several, by task type; by configuration."""
+    """The comparisons of the others over all tasks (None) and, if there are several, by task type."""
+    if others is None:
+        others = [place for place in range(table.shape[1]) if place != baseline]
     types = sorted(set(task_types)) if len(set(task_types)) > 1 else []
     overall_share, type_share = shares(len(types))
     everywhere = np.ones(len(task_types), dtype=bool)
-    overall = compared_group(table, [everywhere], baseline, overall_share)
+    overall = compared_group(table, [everywhere], baseline, others, overall_share)
     groups = [members(task_types, name) for name in types]
-    by_type = compared_group(table, groups, baseline, type_share)
+    by_type = compared_group(table, groups, baseline, others, type_share)
     return {None: overall[0], **dict(zip(types, by_type, strict=True))}
 
 
@@ -167,21 +176,20 @@ def members(task_types: Sequence[str], name: str) -> Floats:
 
 
 def compared_group(
-    table: Table, groups: Sequence[Floats], baseline: int | None, misleading: float
+    table: Table, groups: Sequence[Floats], baseline: int | None, others: Sequence[int], misleading: float
 ) -> list[list[Comparison | None]]:
     """One family of comparisons over several sets of tasks: a list for each set, by configuration."""
     configurations = table.shape[1]
     if baseline is None:
         return [[None] * configurations for _ in groups]
     composites = table.means["composite"]
-    others = [place for place in range(configurations) if place != baseline]
     differences = [
         np.where(there, composites[:, place] - composites[:, baseline], np.nan)
         for there in groups
         for place in others
     ]
     found = iter(compared(differences, misleading))
-    return [[None if place == baseline else next(found) for place in range(configurations)] for _ in groups]
+    return [[next(found) if place in others else None for place in range(configurations)] for _ in groups]
 
 
 def group_of(

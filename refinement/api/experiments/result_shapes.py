@@ -5,7 +5,10 @@ from typing import Any, Literal
 
 from ninja import Field, Schema
 
-Verdict = Literal["better", "worse", "no_difference", "not_enough"]
+Verdict = Literal["better", "worse", "no_difference", "not_enough", "not_comparable"]
+
+
+VERDICTS = "not_enough: fewer than 5 tasks; not_comparable: another judge, board or rubric version."
 
 
 class IntervalShape(Schema):
@@ -25,7 +28,7 @@ class ComparisonShape(Schema):
     difference: float | None = Field(examples=[0.41])
     low: float | None
     high: float | None
-    verdict: Verdict = Field(description="not_enough: fewer than 5 tasks.")
+    verdict: Verdict = Field(description=VERDICTS)
     tasks: int = Field(description="Tasks that both scored.")
 
 

@@ -14,6 +14,7 @@ def against_other(report: Mapping[str, Any], comparison: Mapping[str, Any]) -> d
         (key, entry["task"]): entry["difference"]
         for key, pair in pairs.items()
         for entry in pair["regressions"]
+        if not pair.get("not_comparable")
     }
     return {
         **report,
@@ -35,4 +36,6 @@ def against_other(report: Mapping[str, Any], comparison: Mapping[str, Any]) -> d
 
 
 def compared(pair: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if pair is None else pair["against_baseline"]
+    if pair is None or not pair.get("not_comparable"):
+        return None if pair is None else pair["against_baseline"]
+    return {"difference": None, "low": None, "high": None, "verdict": "not_comparable", "tasks": 0}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 WORSE = "worse"
+NOT_COMPARABLE = "not_comparable"
 BELOW = "below="
 
 
@@ -66,6 +67,10 @@ def failures(entry: Mapping[str, Any], conditions: Conditions) -> list[str]:
         found.append(
             f"{name} is worse than the baseline by {-against['difference']:.2f} "
             f"({-against['high']:.2f} to {-against['low']:.2f})."
+        )
+    if conditions.worse and against is not None and against["verdict"] == NOT_COMPARABLE:
+        found.append(
+            f"{name} does not compare with the baseline: the judge, the board or the rubric version differs."
         )
     if conditions.below is not None and composite["value"] < conditions.below:
         found.append(f"{name} has a composite of {composite['value']:.2f}, below {conditions.below:g}.")

@@ -12,6 +12,7 @@ VERDICTS = {
     "worse": "❌ worse",
     "no_difference": "no difference shown",
     "not_enough": "not enough tasks",
+    "not_comparable": "does not compare: other judge or rubric",
 }
 EXPLANATION = (
     "Composite: 70 % mean first-round score and 30 % criteria met, from 0 to 10. In brackets: 95 % intervals "

@@ -19,8 +19,10 @@ from refinement.models import (
 )
 from refinement.selectors.compare.charts import one_scale
 from refinement.selectors.compare.runs import Side, sides_of
+from refinement.selectors.experiments.headline import listed
 from refinement.selectors.experiments.heatmap import Compared, Key, composite_value, worst_cells
-from refinement.selectors.experiments.words import signed
+from refinement.selectors.experiments.rulers import ruler_of, rulers_differ
+from refinement.selectors.experiments.words import share_text, signed
 from refinement.selectors.score_words import score_change, score_text
 
 MOST_ROWS = 240  # of a task: configurations × repeats
@@ -86,10 +88,11 @@ class CellFacts:
     following: Key | None
     rank: int  # of the regression, from 1; 0 if it is none
     regressions: int
+    differs: str  # in what it is measured differently than the baseline; then scores do not compare
 
     @property
     def gap(self) -> float | None:
-        if self.own is None or self.base is None or self.configuration == self.baseline:
+        if self.own is None or self.base is None or self.configuration == self.baseline or self.differs:
             return None
         return self.own - self.base
 
@@ -106,7 +109,18 @@ class CellFacts:
         """The composite of both, and the difference."""
         if self.gap is None:
             return ""
-        return f"{signed(self.gap)} points: {self.base:.1f} → {self.own:.1f}"
+        return f"{signed(self.gap)} composite: {self.base:.1f} → {self.own:.1f}"
+
+    @property
+    def parts(self) -> str:
+        """What the composites are made of."""
+        if self.gap is None:
+            return ""
+        base, own = (parts_of(self.of(each)) for each in (self.baseline, self.configuration))
+        return (
+            f"First pass {base[0]:.1f} → {own[0]:.1f}, "
+            f"checks and criteria met {share_text(base[1])} → {share_text(own[1])}."
+        )
 
     def of(self, configuration: Configuration | None) -> list[CellRun]:
         return [run for run in self.runs if configuration and run.row.configuration_id == configuration.pk]
@@ -135,6 +149,7 @@ def cell_facts(
     configuration = chosen(configurations, compared, task, wanted)
     own, base = (values_of(runs, each) for each in (configuration, baseline))
     key = (task.key, configuration.pk)
+    differing = rulers_differ(ruler_of(baseline), ruler_of(configuration)) if baseline else []
     rank = worst.index(key) + 1 if key in worst else 0
     return CellFacts(
         task=task,
@@ -150,6 +165,7 @@ def cell_facts(
         following=worst[rank] if rank < len(worst) else None,
         rank=rank,
         regressions=len(worst),
+        differs=listed([f"the {name}" for name in differing]) if differing else "",
     )
 
 
@@ -183,6 +199,13 @@ def values_of(runs: Sequence[CellRun], configuration: Configuration | None) -> l
         for run in runs
         if configuration and run.row.configuration_id == configuration.pk and run.value is not None
     ]
+
+
+def parts_of(runs: Sequence[CellRun]) -> tuple[float, float]:
+    """The mean first score and the mean share of checks and criteria that were met, of the scored runs."""
+    rows = [run.row for run in runs if run.value is not None]
+    rates = [row.criteria_met / row.criteria_total if row.criteria_total else 1.0 for row in rows]
+    return mean([float(row.r1 or 0) for row in rows]) or 0.0, mean(rates) or 0.0
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -237,8 +260,8 @@ def chart_of(facts: CellFacts, sides: Sequence[Side], *, width: int, height: int
         [],
         labels=[f"Round {number}" for number in range(1, most + 1)],
         decimals=drawn[0].rubric.policy.composite_decimals,
-        title="Composite by round",
-        name="cell-chart",
+        title="Judge's score by round",
+        name=f"cell-chart-{width}",
         width=width,
         height=height,
         ends=True,

@@ -1,9 +1,9 @@
 """The result of an experiment in a sentence or two. Reads a report's JSON."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from refinement.selectors.experiments.words import digits_for, leaning, signed
+from refinement.selectors.experiments.words import NOT_COMPARABLE, digits_for, leaning, signed
 
 MOST_NAMED = 4
 CARRIED = 0.8  # share of a difference that makes a task type its source
@@ -14,19 +14,15 @@ WORDS = {"better": "better", "worse": "worse"}
 def headline(
     configurations: Sequence[dict[str, Any]],
     task_types: Sequence[dict[str, Any]],
-    comparable: Collection[int] | None = None,
 ) -> str:
-    """What the comparisons with the baseline show: over all tasks first, then by task type.
-
-    Those that are not in `comparable` have another judge or rubric than the baseline, and no verdict.
-    """
+    """What the comparisons with the baseline show: over all tasks first, then by task type."""
     if not any(entry["scored"] for entry in configurations):
         return "No scores yet."
     baseline = next((entry for entry in configurations if entry["baseline"]), None)
     if baseline is None or len(configurations) == 1:
         return best_alone(configurations)
     compared = [entry for entry in configurations if entry["against_baseline"] is not None]
-    others = [] if comparable is None else [entry for entry in compared if entry["id"] not in comparable]
+    others = [entry for entry in compared if entry["against_baseline"]["verdict"] == NOT_COMPARABLE]
     compared = [entry for entry in compared if entry not in others]
     sentences = [
         *shown(compared, baseline, task_types),

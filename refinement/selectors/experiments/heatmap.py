@@ -1,17 +1,18 @@
 """Tasks × configurations: one window of the table, from the rows; order and filters come from the report."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
 from refinement.engine.metrics import suite_composite
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
+from refinement.selectors.experiments.rulers import comparable
 from refinement.selectors.experiments.words import signed
 
 PAGE_SIZE = 30
 MOST_TILES = 4  # of one cell; more repeats are shown as a range
-NOISE = 0.5  # for the list of regressions, without enough repeats to measure it
+NOISE = 0.5  # without enough repeats to measure it; then no cell is called better or worse
 SPREAD = 0.9  # the same for repeats of one cell
 STEPS = (2.0, 3.5)  # times the noise, from which the colour is stronger
 APART = 1.96 * 2**0.5  # times the deviation of a run, which two runs differ by at most by noise
@@ -150,7 +151,8 @@ def heatmap_of(
     page = min(max(1, options.page), pages)
     shown = ordered[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     repeats = repeats_of(experiment, shown)
-    rows = tuple(row_of(task, configurations, repeats, compared, options) for task in shown)
+    same_ruler = comparable(configurations)
+    rows = tuple(row_of(task, configurations, repeats, compared, options, same_ruler) for task in shown)
     return Heatmap(
         heads=tuple(head_of(configuration, compared) for configuration in configurations),
         rows=rows,
@@ -209,16 +211,18 @@ def row_of(
     repeats: Mapping[tuple[int, int], list[Repeat]],
     compared: Compared,
     options: HeatOptions,
+    same_ruler: Collection[int],
 ) -> HeatRow:
+    """The cells of a task. Those of configurations that another judge measured are shaded by their score."""
     base = next(
         (mean_of(repeats.get((task.pk, each.pk), ())) for each in configurations if each.baseline), None
     )
     cells = []
     for configuration in configurations:
         own = repeats.get((task.pk, configuration.pk), [])
-        reference = None if configuration.baseline or options.scores else base
-        tiles = tiles_of(own, reference, compared)
-        cells.append(HeatCell(configuration, tiles, cell_words(configuration, own, base)))
+        against = base if configuration.pk in same_ruler and not configuration.baseline else None
+        tiles = tiles_of(own, None if options.scores else against, compared)
+        cells.append(HeatCell(configuration, tiles, cell_words(configuration, own, against)))
     return HeatRow(task, tuple(cells))
 
 
@@ -285,7 +289,7 @@ def cell_words(configuration: Configuration, repeats: Sequence[Repeat], base: fl
     ]
     mean = mean_of(repeats)
     gap = ""
-    if mean is not None and base is not None and not configuration.baseline:
+    if mean is not None and base is not None:
         gap = f", {signed(mean - base)} against the baseline"
     return f"{configuration.letter} {configuration.name}: {', '.join(said) or 'not run'}{gap}"
 
@@ -297,7 +301,11 @@ def tasks_of(experiment: Experiment) -> list[SuiteTask]:
 
 
 def worst_cells(report: Mapping[str, Any] | None) -> list[Key]:
-    """Task and configuration of each regression beyond noise, the worst first."""
+    """Task and configuration of each regression beyond noise, the worst first.
+
+    If noise is unknown, of each lower score: nobody knows which of them are regressions.
+    """
     compared = Compared.of(report)
-    found = [(gap, key) for key, gap in compared.cells.items() if gap < -compared.noise]
+    least = compared.noise if compared.is_measured else 0.0
+    found = [(gap, key) for key, gap in compared.cells.items() if gap < -least]
     return [key for _, key in sorted(found)]

@@ -17,6 +17,7 @@ from refinement.selectors.experiments.heatmap import Heatmap, HeatOptions, heatm
 from refinement.selectors.experiments.leaderboard import Leaderboard, TypeTable, leaderboard_of, types_of
 from refinement.selectors.experiments.progress import LiveProgress, live_progress_of, tokens_used
 from refinement.selectors.experiments.rulers import comparable, doubts_about, with_criteria
+from refinement.selectors.experiments.stored import is_outdated
 from refinement.selectors.reviews.blindness import blind_run_in
 
 BUDGET_STEP = 1_000
@@ -46,7 +47,12 @@ class ExperimentFacts:
     @property
     def is_updating(self) -> bool:
         """Whether newer results than the figures show are there."""
-        return self.report is not None and not self.report.is_current
+        return self.report is not None and (not self.report.is_current or self.is_outdated)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether an earlier version of Wiggum computed the figures, by other rules."""
+        return self.report is not None and is_outdated(self.report)
 
     @property
     def baseline(self) -> Configuration | None:
@@ -126,8 +132,7 @@ def experiment_facts(
     hidden = blind_run_in([experiment.pk], blind)
     figures = None if hidden or report is None else report.result
     tasks: list[SuiteTask] = tasks_of(experiment)
-    computed = report.computed * 2 + report.is_current if report else 0
-    progress = live_progress_of(experiment, configurations, computed=computed)
+    progress = live_progress_of(experiment, configurations, report=report)
     scored = figures is not None and any(entry.get("composite") for entry in figures["configurations"])
     return ExperimentFacts(
         experiment=experiment,

@@ -10,7 +10,6 @@ from datetime import timedelta
 from decimal import Decimal
 
 from django.db.models import Count, Sum
-from django.utils import timezone
 
 from refinement.models import (
     CellState,
@@ -22,12 +21,13 @@ from refinement.models import (
     ReportKind,
     Run,
 )
+from refinement.selectors.experiments.clocks import elapsed_of
+from refinement.selectors.experiments.gaps import FAILED, Failure, failures_of
+from refinement.selectors.experiments.held import ASKING, AWAY, PAUSED, Held, held_in
 from refinement.selectors.runs.words import duration
 
 MOST_SQUARES = 2_400  # more runs are shown as counts alone
-MOST_FAILURES = 4
 ENDED = (CellState.DONE, CellState.UNSCORED, CellState.ERROR, CellState.CANCELLED)
-FAILED = (CellState.ERROR, CellState.UNSCORED)
 LONGEST_LEFT = 14 * 24 * 3600
 
 
@@ -55,6 +55,11 @@ class Counted:
         return self.states.get(CellState.DONE, 0)
 
     @property
+    def without_result(self) -> int:
+        """Ended without a score."""
+        return self.ended - self.done
+
+    @property
     def running(self) -> int:
         return self.states.get(CellState.RUNNING, 0)
 
@@ -69,11 +74,6 @@ class Progress(Counted):
 
     seconds: Decimal
     cost: Decimal | None
-
-    @property
-    def without_result(self) -> int:
-        """Ended without a score."""
-        return self.ended - self.done
 
 
 def progress_of(experiment: Experiment) -> Progress:
@@ -133,8 +133,19 @@ class LiveProgress(Counted):
     budget: int | None
     elapsed: str
     left: str  # empty if it cannot be told
-    failures: tuple[ExperimentRun, ...]
+    failures: tuple[Failure, ...]
+    held: Held
     mark: str  # changes when the page should be read again
+
+    @property
+    def moving(self) -> int:
+        """Runs that are under way and do not wait for anything outside."""
+        return max(0, self.running - self.held.total)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nothing moves until a model server is back or a person acts."""
+        return bool(self.held.total) and not self.moving
 
     @property
     def to_run(self) -> int:
@@ -183,32 +194,35 @@ def counts_of(experiment: Experiment) -> tuple[dict[int, dict[str, int]], int]:
     return found, tokens
 
 
-def mark_of(experiment: Experiment, counts: dict[int, dict[str, int]], computed: int) -> str:
+def mark_of(experiment: Experiment, counts: dict[int, dict[str, int]], computed: int, held: Held) -> str:
     """Identifies what the page shows."""
     parts = [
         f"{number}{state[0]}{count}"
         for number, own in sorted(counts.items())
         for state, count in sorted(own.items())
     ]
-    return f"{experiment.status}.{computed}.{'.'.join(parts)}"
+    return f"{experiment.status}.{computed}.{held.mark}.{'.'.join(parts)}"
 
 
 def live_progress_of(
-    experiment: Experiment, configurations: Sequence[Configuration], *, computed: int, grid: bool = True
+    experiment: Experiment, configurations: Sequence[Configuration], *, report: Report | None
 ) -> LiveProgress:
-    """Three queries; one without the grid."""
+    """At most six queries, whatever its size."""
     by_configuration, tokens = counts_of(experiment)
     counts: dict[str, int] = {}
     for own in by_configuration.values():
         for state, count in own.items():
             counts[state] = counts.get(state, 0) + count
-    squares = squares_of(experiment) if grid and sum(counts.values()) <= MOST_SQUARES else {}
+    shows_grid = not experiment.is_finished and sum(counts.values()) <= MOST_SQUARES
+    squares = squares_of(experiment) if shows_grid else {}
     lines = tuple(
         Line(each, tuple(squares.get(each.pk, ())), by_configuration.get(each.pk, {}))
         for each in configurations
     )
     ended = sum(counts.get(state, 0) for state in ENDED)
-    elapsed = (experiment.finished_at or timezone.now()) - experiment.created_at
+    running = bool(counts.get(CellState.RUNNING)) or experiment.status == ExperimentStatus.RUNNING
+    elapsed = elapsed_of(experiment, report, running=running)
+    held = Held() if experiment.is_finished else held_in(experiment)
     left = left_words(experiment, elapsed, ended, sum(counts.values()))
     return LiveProgress(
         lines=lines,
@@ -217,9 +231,15 @@ def live_progress_of(
         budget=experiment.token_budget,
         elapsed=duration(elapsed.total_seconds()),
         left=left,
-        failures=failures_of(experiment) if grid else (),
-        mark=mark_of(experiment, by_configuration, computed),
+        failures=failures_of(experiment) if counts.keys() & set(FAILED) else (),
+        held=held,
+        mark=mark_of(experiment, by_configuration, version_of(report), held),
     )
+
+
+def version_of(report: Report | None) -> int:
+    """Changes when the figures do, or when newer runs are missing in them."""
+    return report.computed * 2 + report.is_current if report else 0
 
 
 def squares_of(experiment: Experiment) -> dict[int, list[str]]:
@@ -229,13 +249,6 @@ def squares_of(experiment: Experiment) -> dict[int, list[str]]:
     for configuration, state in rows.values_list("configuration_id", "state"):
         found.setdefault(configuration, []).append(state)
     return found
-
-
-def failures_of(experiment: Experiment) -> tuple[ExperimentRun, ...]:
-    """The last runs without a score."""
-    rows = ExperimentRun.objects.filter(experiment=experiment, replaced=False, state__in=FAILED)
-    rows = rows.select_related("task", "configuration").defer("task__task", "task__seed", "task__sources")
-    return tuple(rows.order_by("-id")[:MOST_FAILURES])
 
 
 def left_words(experiment: Experiment, elapsed: timedelta, ended: int, total: int) -> str:
@@ -262,10 +275,11 @@ class Glance:
     states: tuple[tuple[str, int], ...]
     report: int  # the count of its report that is computed
     ended: bool
+    held: int = 0  # runs that wait for a model server or a person
 
 
 def glances_at(experiment_ids: Collection[int]) -> dict[int, Glance]:
-    """The state of these experiments, without deleted ones. Three queries."""
+    """The state of these experiments, without deleted ones. Four queries."""
     rows = Experiment.objects.filter(pk__in=experiment_ids).order_by()
     counts: dict[int, list[tuple[str, int]]] = {}
     groups = (
@@ -281,6 +295,8 @@ def glances_at(experiment_ids: Collection[int]) -> dict[int, Glance]:
             "subject", "computed"
         )
     )
+    waiting = Run.objects.filter(AWAY | ASKING | PAUSED, experiment__in=experiment_ids).order_by()
+    held = dict(waiting.values_list("experiment").annotate(count=Count("pk")))
     return {
         pk: Glance(
             status,
@@ -288,6 +304,7 @@ def glances_at(experiment_ids: Collection[int]) -> dict[int, Glance]:
             tuple(sorted(counts.get(pk, []))),
             reports.get(pk, 0),
             ended=finished_at is not None,
+            held=held.get(pk, 0),
         )
         for pk, status, reason, finished_at in rows.values_list(
             "pk", "status", "status_reason", "finished_at"

@@ -4,21 +4,26 @@ Computed in a worker, because it imports numpy. Pages read the stored report, se
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 from math import isfinite
 from typing import Any, NamedTuple
 
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
+from refinement.selectors.experiments.clocks import busy_seconds
 from refinement.selectors.experiments.headline import headline
 from refinement.selectors.experiments.identity import differences
 from refinement.selectors.experiments.rulers import comparable, with_criteria
+from refinement.selectors.experiments.stored import SCHEMA
+from refinement.selectors.experiments.words import NOT_COMPARABLE
 from refinement.statistics.comparing import MISLEADING, Comparison
 from refinement.statistics.experiments import FIGURES, Group, Statistics, Trial, experiment_statistics
 from refinement.statistics.intervals import Interval
 
 DIGITS = 6
+TASK_FIELDS = ("pk", "key", "title", "task_type", "position", "version_id")
 BY_TYPE_FIGURES = ("composite", "mean_r1", "criteria_rate", "pass_rate")
+NO_COMPARISON = {"difference": None, "low": None, "high": None, "verdict": NOT_COMPARABLE, "tasks": 0}
 PENDING = (CellState.WAITING, CellState.RUNNING)
 
 
@@ -50,6 +55,12 @@ class Loaded(NamedTuple):
         """The baseline's place in the list."""
         return next((at for at, entry in enumerate(self.configurations) if entry.baseline), None)
 
+    @property
+    def not_comparable(self) -> frozenset[int]:
+        """The places of configurations with another judge, board or rubric version than the baseline."""
+        same_ruler = comparable(self.configurations)
+        return frozenset(at for at, entry in enumerate(self.configurations) if entry.pk not in same_ruler)
+
 
 def experiment_results(pk: int) -> dict[str, Any]:
     """The report's JSON of the experiment with this primary key."""
@@ -59,6 +70,7 @@ def experiment_results(pk: int) -> dict[str, Any]:
         task_types=[task.task_type for task in found.tasks],
         configurations=len(found.configurations),
         baseline=found.baseline,
+        not_comparable=found.not_comparable,
     )
     return report(found, statistics)
 
@@ -71,7 +83,7 @@ def loaded(pk: int) -> Loaded:
     return Loaded(
         experiment,
         list(with_criteria(experiment.configurations.order_by("position"))),
-        list(experiment.suite_version.tasks.order_by("position").only("pk", "key", "title", "task_type")),
+        list(experiment.suite_version.tasks.order_by("position").only(*TASK_FIELDS)),
         [Row(*values) for values in rows.values_list(*fields)],
     )
 
@@ -112,12 +124,13 @@ def report(found: Loaded, statistics: Statistics) -> dict[str, Any]:
             "baseline": entry.baseline,
             "changes": changes(found, entry),
             **counts(row for row in found.rows if row.configuration == entry.pk),
-            **figures(overall, at, FIGURES),
+            **figures(found, overall, at, FIGURES),
         }
         for at, entry in enumerate(found.configurations)
     ]
-    task_types = [by_type(group, found.configurations) for group in statistics.by_type]
+    task_types = [by_type(found, group) for group in statistics.by_type]
     return {
+        "schema": SCHEMA,
         "experiment": experiment.pk,
         "name": experiment.name,
         "suite": suite_version.suite.slug,
@@ -127,8 +140,9 @@ def report(found: Loaded, statistics: Statistics) -> dict[str, Any]:
         "configurations": configurations,
         "task_types": task_types,
         "cells": cells(found, statistics),
+        "busy_seconds": round(busy_seconds(experiment), 1),
         "noise": noise(statistics, experiment.repeats),
-        "headline": headline(configurations, task_types, comparable(found.configurations)),
+        "headline": headline(configurations, task_types),
         "comparisons": statistics.comparisons,
         "chance": chance(statistics.comparisons),
     }
@@ -158,10 +172,11 @@ def counts(rows: Iterable[Row]) -> dict[str, int]:
     return {"runs": runs, "done": done, **ended, "missing": runs - done}
 
 
-def figures(group: Group, at: int, names: Iterable[str]) -> dict[str, Any]:
+def figures(found: Loaded, group: Group, at: int, names: Iterable[str]) -> dict[str, Any]:
+    compared = NO_COMPARISON if at in found.not_comparable else comparison_json(group.comparisons[at])
     return {
         **{name: interval_json(group.figures[at][name]) for name in names},
-        "against_baseline": comparison_json(group.comparisons[at]),
+        "against_baseline": compared,
     }
 
 
@@ -183,7 +198,7 @@ def comparison_json(comparison: Comparison | None) -> dict[str, Any] | None:
     }
 
 
-def by_type(group: Group, configurations: Sequence[Configuration]) -> dict[str, Any]:
+def by_type(found: Loaded, group: Group) -> dict[str, Any]:
     return {
         "task_type": group.task_type,
         "tasks": group.tasks,
@@ -192,9 +207,9 @@ def by_type(group: Group, configurations: Sequence[Configuration]) -> dict[str, 
                 **named(entry),
                 "baseline": entry.baseline,
                 "scored": group.scored[at],
-                **figures(group, at, BY_TYPE_FIGURES),
+                **figures(found, group, at, BY_TYPE_FIGURES),
             }
-            for at, entry in enumerate(configurations)
+            for at, entry in enumerate(found.configurations)
         ],
     }
 
@@ -208,7 +223,7 @@ def cells(found: Loaded, statistics: Statistics) -> list[dict[str, Any]]:
             "task": task.key,
             "position": task.position,
             "configuration": entry.pk,
-            **cell(statistics, at, place, found.baseline),
+            **cell(statistics, at, place, None if place in found.not_comparable else found.baseline),
             "state": cell_state(
                 states.get((task.pk, entry.pk), Counter()), ended=found.experiment.is_finished
             ),
@@ -266,6 +281,8 @@ def noise(statistics: Statistics, repeats: int) -> dict[str, Any] | None:
 
 def chance(comparisons: int) -> str:
     """What many comparisons would do by chance, and what is done about it."""
+    if not comparisons:
+        return ""
     if comparisons < 2:
         return "Without any true difference, 5 % of such experiments would still show one."
     alone = 1 - (1 - MISLEADING) ** comparisons

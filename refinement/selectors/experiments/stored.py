@@ -24,7 +24,8 @@ class StoredResults:
         return self.status in (ReportStatus.QUEUED, ReportStatus.RUNNING, ReportStatus.WAITING)
 
 
-FIELDS = ("subject", "status", "result", "computed_at", "computed", "asked", "error")
+SCHEMA = 2  # of an experiment's report; those of earlier ones are computed again when somebody looks
+FIELDS = ("subject", "kind", "status", "result", "computed_at", "computed", "asked", "error")
 NOTHING = StoredResults("", None, None, False, "")
 
 
@@ -47,4 +48,11 @@ def stored_comparison(experiment: Experiment, other: Experiment) -> StoredResult
 
 
 def stored(row: Report) -> StoredResults:
-    return StoredResults(row.status, row.result, row.computed_at, row.is_current, row.error)
+    is_current = row.is_current and not is_outdated(row)
+    return StoredResults(row.status, row.result, row.computed_at, is_current, row.error)
+
+
+def is_outdated(row: Report) -> bool:
+    """Whether an earlier version computed the report of an experiment, by other rules."""
+    is_report = row.kind == ReportKind.EXPERIMENT and row.result is not None
+    return is_report and (row.result or {}).get("schema") != SCHEMA

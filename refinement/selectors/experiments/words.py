@@ -8,11 +8,13 @@ from refinement.charts.intervals import MINUS, number_text
 from refinement.models import Configuration, Experiment, ExperimentStatus
 from refinement.pricing import money
 
+NOT_COMPARABLE = "not_comparable"  # another judge, board or rubric version than the baseline
 VERDICTS: Mapping[str, tuple[str, str]] = {
     "better": ("▲", "better"),
     "worse": ("▼", "worse"),
     "no_difference": ("=", "no difference shown"),
     "not_enough": ("·", "not enough tasks"),
+    NOT_COMPARABLE: ("≠", "does not compare"),
 }
 # Settings by dotted path, as a configuration's changes name them.
 SETTINGS: Mapping[str, str] = {

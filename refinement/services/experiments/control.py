@@ -213,7 +213,7 @@ class Change:
         row.finished_at = timezone.now() if ended else None
         row.save(update_fields=FIELDS)
         self.audit({"status": before}, {"status": status, **about})
-        self.report()
+        self.report(at_once=ended)
         experiment_wake(row.pk)
         return row
 
@@ -221,8 +221,10 @@ class Change:
         self.row.token_budget = budget_cleaned(token_budget)
         self.row.save(update_fields=["token_budget"])
 
-    def report(self) -> None:
-        report_request(project=self.row.project, kind=ReportKind.EXPERIMENT, subject=self.row.pk)
+    def report(self, *, at_once: bool = False) -> None:
+        report_request(
+            project=self.row.project, kind=ReportKind.EXPERIMENT, subject=self.row.pk, at_once=at_once
+        )
 
     def audit(self, before: dict[str, object], after: dict[str, object]) -> None:
         audit_record(

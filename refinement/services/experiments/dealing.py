@@ -10,6 +10,7 @@ one short transaction. So a message may be lost, late or doubled, and a worker m
 """
 
 import logging
+from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import Error as AnyDatabaseError
@@ -53,15 +54,27 @@ def experiment_advance(experiment_id: int) -> int:
 
     Safe to call any number of times, by any number of workers.
     """
-    started = 0
-    while dealt := runs_deal(experiment_id):
-        started += dealt
-    return started
+    dealt = runs_deal(experiment_id)
+    total = dealt.cells
+    while dealt.more:
+        dealt = runs_deal(experiment_id)
+        total += dealt.cells
+    return total
+
+
+class Dealt(NamedTuple):
+    """What one transaction has done. `more`: there may be places left, or all runs may have ended."""
+
+    cells: int
+    more: bool
+
+
+NOTHING = Dealt(0, more=False)
 
 
 @transaction.atomic
-def runs_deal(experiment_id: int, *, status: str = RunStatus.QUEUED, room: int | None = None) -> int:
-    """Starts up to AT_ONCE runs; returns how many cells were dealt with, 0 if there is nothing to do now.
+def runs_deal(experiment_id: int, *, status: str = RunStatus.QUEUED, room: int | None = None) -> Dealt:
+    """Starts up to AT_ONCE runs. A run that cannot be started leaves its place to the next one.
 
     `status` and `room` are for a process that carries out the runs itself.
     """
@@ -72,25 +85,27 @@ def runs_deal(experiment_id: int, *, status: str = RunStatus.QUEUED, room: int |
         .first()
     )
     if experiment is None:
-        return 0
+        return NOTHING
     cells = ExperimentRun.objects.filter(experiment=experiment, replaced=False)
     waiting = cells.filter(state=CellState.WAITING)
     if not waiting.exists():
         if not cells.filter(state=CellState.RUNNING).exists():
             experiment_finish(experiment)
-        return 0
+        return NOTHING
     if experiment.status == ExperimentStatus.PAUSED:
-        return 0
+        return NOTHING
     if room is None:
         room = window_of(experiment) - runs_under_way(experiment)
     if room <= 0:
-        return 0
+        return NOTHING
     if reason := budget_reason(experiment):
         experiment_pause_itself(experiment, reason)
-        return 0
+        return NOTHING
     chosen = waiting.select_related("configuration__rubric_version", "task").order_by("order", "pk")
     rubrics: dict[int, Rubric] = {}  # by configuration
-    return sum(cell_start(experiment, cell, status, rubrics) for cell in chosen[: min(room, AT_ONCE)])
+    at_once = min(room, AT_ONCE)
+    started = [cell_start(experiment, cell, status, rubrics) for cell in chosen[:at_once]]
+    return Dealt(len(started), more=at_once < room or not all(started))
 
 
 def runs_under_way(experiment: Experiment) -> int:
@@ -107,7 +122,7 @@ def budget_reason(experiment: Experiment) -> str:
     return budget_of(experiment.project).refusal
 
 
-def cell_start(experiment: Experiment, cell: ExperimentRun, status: str, rubrics: dict[int, Rubric]) -> int:
+def cell_start(experiment: Experiment, cell: ExperimentRun, status: str, rubrics: dict[int, Rubric]) -> bool:
     """Creates the cell's run. If that is impossible, the cell says why, and the others go on."""
     try:
         with transaction.atomic():
@@ -122,7 +137,8 @@ def cell_start(experiment: Experiment, cell: ExperimentRun, status: str, rubrics
         cell_refuse(experiment, cell, f"Unexpected error ({type(error).__name__}). Check the worker's log.")
     else:
         ExperimentRun.objects.filter(pk=cell.pk).update(run=run, state=CellState.RUNNING)
-    return 1
+        return True
+    return False
 
 
 def cell_run_create(

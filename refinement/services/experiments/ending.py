@@ -17,7 +17,9 @@ def experiment_finish(experiment: Experiment) -> None:
     experiment.save(update_fields=["status", "status_reason", "finished_at"])
     hook_experiment_finished(experiment)
     notice_experiment(experiment, finished_words(progress_of(experiment)))
-    report_request(project=experiment.project, kind=ReportKind.EXPERIMENT, subject=experiment.pk)
+    report_request(
+        project=experiment.project, kind=ReportKind.EXPERIMENT, subject=experiment.pk, at_once=True
+    )
 
 
 def finished_words(progress: Progress) -> str:

@@ -15,9 +15,9 @@ CLEANED_AT_ONCE = 500
 
 
 def results_wanted(experiment: Experiment) -> StoredResults:
-    """The stored results; a worker is asked to compute them if it never was."""
+    """The stored results; a worker is asked to compute them if it never was, or if rules changed since."""
     found = stored_results(experiment)
-    if found.status:
+    if found.status and (found.is_current or found.is_pending or found.result is None):
         return found
     report_request(project=experiment.project, kind=ReportKind.EXPERIMENT, subject=experiment.pk)
     return stored_results(experiment)

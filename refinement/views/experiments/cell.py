@@ -59,7 +59,7 @@ def experiment_cell(request: ProjectRequest, experiment: int, position: int) -> 
         "facts": facts,
         "address": address_of(request, found, facts),
         **neighbours(request, found, facts),
-        **details(request, facts, size=PANEL if is_panel else WIDE),
+        **details(request, facts, size=None if is_panel else WIDE),
     }
     return render(request, f"refinement/experiments/{'_cell_panel' if is_panel else 'cell'}.html", page)
 
@@ -88,18 +88,22 @@ def neighbours(request: ProjectRequest, experiment: Experiment, facts: CellFacts
     return {"previous": address(facts.previous), "following": address(facts.following)}
 
 
-def details(request: ProjectRequest, facts: CellFacts, *, size: tuple[int, int]) -> dict[str, Any]:
-    """Chart, criteria, reasons and the difference of two texts; nothing without two readable runs."""
+def details(request: ProjectRequest, facts: CellFacts, *, size: tuple[int, int] | None) -> dict[str, Any]:
+    """Chart, criteria, reasons and the difference of two texts; nothing without two readable runs.
+
+    `size` is that of a wide chart beside the narrow one, for the page.
+    """
     first, second = pair_of(request, facts)
     sides = sides_for(request.project, facts, first, second) if first and second else []
     by_number = {side.run.pk: side for side in sides}
     if first not in by_number or second not in by_number:
-        return {"chart": None, "gaps": [], "diff": None}
+        return {"narrow": None, "gaps": [], "diff": None}
     before, after = by_number[first], by_number[second]
     gaps = criteria_gaps(facts, sides)
     names = {run.row.run_id: run for run in facts.runs}
     return {
-        "chart": chart_of(facts, sides, width=size[0], height=size[1]),
+        "narrow": chart_of(facts, sides, width=PANEL[0], height=PANEL[1]),
+        "wide": chart_of(facts, sides, width=size[0], height=size[1]) if size else None,
         "drawn": [(side.slot, names[side.run.pk].name) for side in sides if side.composites],
         "gaps": gaps,
         "reasons": reasons_of(after, gaps),

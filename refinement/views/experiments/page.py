@@ -13,8 +13,10 @@ from refinement.access.projects import ProjectRequest, project_view
 from refinement.interchange.exports.rows import is_formula
 from refinement.models import Experiment
 from refinement.selectors.experiments.heatmap import ORDERS, HeatOptions
+from refinement.selectors.experiments.held import Held, held_in
 from refinement.selectors.experiments.page import ExperimentFacts, experiment_facts, report_of
-from refinement.selectors.experiments.progress import counts_of, mark_of
+from refinement.selectors.experiments.progress import counts_of, mark_of, version_of
+from refinement.services.experiments.reporting import results_wanted
 from refinement.streaming.experiments import experiment_streamed
 
 FIGURES = (
@@ -59,16 +61,19 @@ def is_partial(request: ProjectRequest) -> bool:
 
 
 def current_mark(experiment: Experiment) -> str:
-    """Three small queries: what an open page asks for every second."""
+    """Four small queries: what an open page asks for every second."""
     counts, _ = counts_of(experiment)
     report = report_of(experiment)
-    return mark_of(experiment, counts, report.computed * 2 + report.is_current if report else 0)
+    held = Held() if experiment.is_finished else held_in(experiment)
+    return mark_of(experiment, counts, version_of(report), held)
 
 
 def shown_experiment(
     request: ProjectRequest, experiment: Experiment, status: int = 200, **more: Any
 ) -> HttpResponse:
     facts = experiment_facts(experiment, heat_options(request), blind=request.blind_runs)
+    if facts.is_outdated:
+        results_wanted(experiment)
     page = page_context(request, facts) | more
     name = "_page" if is_partial(request) else "page"
     return render(request, f"refinement/experiments/{name}.html", page, status=status)

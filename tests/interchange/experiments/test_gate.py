@@ -44,6 +44,7 @@ A, WORSE, BETTER = (
     configuration("B", 6.0, "worse", -1.0),
     configuration("C", 8, "better", 1),
 )
+OTHER_JUDGE = configuration("E", 9, "not_comparable")
 FAILED = configuration("D", None, "not_enough")
 
 
@@ -56,6 +57,8 @@ FAILED = configuration("D", None, "not_enough")
         ([A, WORSE, BETTER], ["below=7.5"], ["*A*", "*B*"]),
         ([A, WORSE], ["worse", "below=6.5"], ["*B*"]),
         ([A, FAILED], [], ["*D*"]),
+        ([A, OTHER_JUDGE], [], []),
+        ([A, OTHER_JUDGE], ["worse"], ["*E*"]),  # nobody knows, so it does not pass
     ],
 )
 def test_the_gate_fails_for_these(entries, fail_on, failed):

@@ -38,7 +38,7 @@ def told(watcher) -> list[dict]:
 def test_pages_are_told_of_every_change_once(project, monkeypatch, django_assert_num_queries):
     experiment, other = an_experiment(project), an_experiment(project)
     watcher = ExperimentWatcher(run_id=experiment.pk, user_id=1, project_id=1, session="", after=0)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         glances_at([experiment.pk, other.pk])
 
     def look() -> list[dict]:

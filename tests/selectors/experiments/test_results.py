@@ -4,14 +4,17 @@ import os
 import subprocess
 import sys
 import time
+from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from refinement.execution.reports import report_advance, report_request
-from refinement.models import ExperimentRun, ReportKind
+from refinement.models import ExperimentRun, Report, ReportKind
 from refinement.selectors.experiments.results import experiment_results
 from refinement.selectors.experiments.stored import stored_results
+from refinement.services.experiments.reporting import results_wanted
 from tests.house.processes import ROOT
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 
@@ -161,3 +164,46 @@ def test_the_web_process_does_not_import_numpy():
         env={**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"},
     )  # fmt: skip
     assert result.stdout.strip() == "[]", result.stderr[-2000:]
+
+
+def test_tasks_are_not_read_one_by_one(project, django_assert_num_queries):
+    experiment = an_experiment(a_suite_of(project, 12), {"A": scores(1, 12), "B": scores(2, 12)})
+    with django_assert_num_queries(5):
+        experiment_results(experiment.pk)
+
+
+def test_another_judge_makes_no_verdict_and_no_differences(compared):
+    compared.configurations.filter(name="B").update(judge_model="other:70b")
+    result = experiment_results(compared.pk)
+    assert of(result, "B")["against_baseline"] == {
+        "difference": None, "low": None, "high": None, "verdict": "not_comparable", "tasks": 0,
+    }  # fmt: skip
+    assert of(result["task_types"][0], "B")["against_baseline"]["verdict"] == "not_comparable"
+    assert {
+        cell["difference"] for cell in result["cells"] if cell["configuration"] == of(result, "B")["id"]
+    } == {None}
+    assert result["comparisons"] == 6  # the others share the 5 % among themselves
+    assert "B does not compare with A: the judge or the rubric version differs." in result["headline"]
+
+
+def test_the_last_figures_do_not_wait_for_the_pause(compared, project):
+    def asked(**more):
+        return report_request(project=project, kind=ReportKind.EXPERIMENT, subject=compared.pk, **more)
+
+    report = asked()
+    Report.objects.filter(pk=report.pk).update(
+        status="waiting", next_try_at=timezone.now() + timedelta(hours=1), waiting_for="New results"
+    )
+    assert asked().status == "waiting"
+    assert asked(at_once=True).status == "queued"
+    assert report_advance(report.pk)
+
+
+def test_a_report_of_an_earlier_version_is_computed_again(compared, project):
+    report = report_request(project=project, kind=ReportKind.EXPERIMENT, subject=compared.pk)
+    assert report_advance(report.pk)
+    Report.objects.filter(pk=report.pk).update(result={"headline": "Old words."})
+    assert not stored_results(compared).is_current
+    assert results_wanted(compared).is_pending
+    assert report_advance(report.pk)
+    assert results_wanted(compared).result == experiment_results(compared.pk)

@@ -1,5 +1,7 @@
 """An experiment's page: figures, table, what it costs, and who sees what."""
 
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
 
@@ -10,7 +12,7 @@ from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.services.experiments.given import JUDGE, PRODUCER
 
 pytestmark = pytest.mark.django_db
-QUERIES = 16
+QUERIES = 18
 
 
 def page_of(experiment, **query):
@@ -122,7 +124,7 @@ def test_gaps_have_a_look_and_words_of_their_own(as_viewer, project):
     assert "unscored: the judge gave no usable reply" in html
     assert "Running" in html
     assert 'class="square is-waiting"' in html
-    assert "5 of 6 runs done" in html
+    assert "5 of 6 runs ended, 2 without a score." in html
     board = as_viewer.get(page_of(computed(experiment))).content.decode().split('id="leaderboard"')[1]
     assert "0 of 3 runs: 1 error, 1 unscored, 1 waiting" in board.split("</table>")[0]
 
@@ -139,6 +141,90 @@ def test_while_it_runs_figures_say_over_what_and_that_verdicts_may_change(as_vie
     assert "5 of 6 tasks have a score under all configurations" in html
     assert "stays fair" not in html
     assert "5 of 6 runs: 1 waiting" in html
+
+
+def started(experiment, task: str, project, **fields):
+    """A cell of the experiment whose run is under way."""
+    run = run_create(
+        project=project, version=experiment.configurations.first().rubric_version, task="Anything.",
+        producer=PRODUCER, judge=JUDGE, experiment=experiment,
+    )  # fmt: skip
+    Run.objects.filter(pk=run.pk).update(**fields)
+    cells = ExperimentRun.objects.filter(experiment=experiment, task__key=task, configuration__name="A")
+    cells.update(state="running", r1=None, run=run)
+    return run
+
+
+def test_runs_that_wait_for_a_model_server_are_named(as_viewer, project):
+    experiment = an_experiment(a_suite_of(project, 2), {"A": [5.0] * 2}, finished=False)
+    mark = as_viewer.get(page_of(experiment)).content.decode().split('data-mark="')[1].split('"')[0]
+    away = {"status": "waiting", "step_failures": 1, "next_try_at": experiment.created_at}
+    started(experiment, "task-000", project, waiting_for="Ollama could not be reached.", **away)
+    answer = as_viewer.get(page_of(experiment, mark=mark), headers={"HX-Request": "true"})
+    html = answer.content.decode()  # not 204: open pages show it, too
+    assert '<span class="chip chip-warn">Waiting</span>' in html
+    assert "1 run waits for a model server: <bdi>Ollama could not be reached.</bdi> It continues" in html
+    assert "0 running now, 1 waiting for a model server." in html
+    # A busy server is no reason to worry.
+    Run.objects.update(step_failures=0)
+    html = as_viewer.get(page_of(experiment)).content.decode()
+    assert '<span class="chip chip-info">Running</span>' in html
+    assert "1 running now." in html
+
+
+def test_a_paused_experiment_says_that_nothing_is_running(as_viewer, project):
+    experiment = an_experiment(a_suite_of(project, 2), {"A": [5.0] * 2}, finished=False)
+    Experiment.objects.filter(pk=experiment.pk).update(status="paused")
+    html = as_viewer.get(page_of(experiment)).content.decode()
+    assert "Nothing is running." in html
+    assert "running now" not in html
+
+
+def test_the_time_it_took_leaves_out_pauses(as_viewer, project):
+    experiment = an_experiment(a_suite_of(project, 2), {"A": [5.0] * 2})
+    began = experiment.created_at
+    for task, (first, last) in {"task-000": (0, 40), "task-001": (3_600, 3_650)}.items():
+        ended = {"status": "finished", "outcome": "PASS", "stop_reason": "passed"}
+        times = {"started_at": began + timedelta(seconds=first), **ended}
+        started(experiment, task, project, **times, finished_at=began + timedelta(seconds=last))
+    ExperimentRun.objects.update(state="done", r1=5)
+    rows = Experiment.objects.filter(pk=experiment.pk)
+    rows.update(finished_at=began + timedelta(seconds=3_660))
+    html = as_viewer.get(page_of(computed(experiment))).content.decode()
+    assert "<dt>Took</dt><dd>1 m 30 s</dd>" in html
+
+
+def test_the_same_reason_is_said_once(as_viewer, project):
+    experiment = an_experiment(a_suite_of(project, 6), {"A": [None] * 6})
+    ExperimentRun.objects.update(problem="Ollama has no model named judge:8b.")
+    html = as_viewer.get(page_of(computed(experiment))).content.decode()
+    assert "None of the 6 runs ended with a score." in html
+    assert html.count("Ollama has no model named judge:8b.") == 1
+    assert '<b class="num">6</b> <span>error' in html
+
+
+def test_cells_of_another_judge_are_not_compared(as_viewer, project):
+    experiment = better(project)
+    Configuration.objects.filter(experiment=experiment, name="B").update(judge_model="other:70b")
+    Report.objects.update(result=experiment_results(experiment.pk))
+    html = as_viewer.get(page_of(experiment)).content.decode()
+    assert "tile-better" not in html.split('class="heat-table"')[1].split("</table>")[0]
+    other = experiment.configurations.get(name="B").pk
+    cell = reverse("experiment_cell", args=[project.slug, experiment.pk, 1], query={"configuration": other})
+    html = as_viewer.get(cell).content.decode()
+    assert "Does not compare with the baseline: the judge differs." in html
+    assert "▲" not in html
+
+
+def test_figures_of_an_earlier_version_are_computed_again(as_viewer, project):
+    experiment = better(project)
+    as_viewer.get(page_of(experiment))
+    assert Report.objects.get().status == "done"
+    old = Report.objects.get().result
+    del old["schema"]
+    Report.objects.update(result=old)
+    as_viewer.get(page_of(experiment))
+    assert Report.objects.get().status == "queued"
 
 
 def test_a_finished_board_has_no_provisional_words_and_names_the_judge(as_viewer, project):

@@ -16,11 +16,23 @@ class Series:
     values: Sequence[Decimal | None]
     slot: int
     strong: bool = False
+    # The smallest real difference of its values: bands of half of it that overlap show no difference.
+    band: Decimal | None = None
+    band_until: int | None = None  # the index from which there is no band; None for all
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The noise around a line, as the points of a polygon."""
+
+    slot: int
+    colour: str
+    points: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark at a round. The kind is best, score, people, penalty, signal, cut, split or board.
+    """A mark at a round. The kind is best, score, people, penalty, signal, noise, cut, split or board.
 
     `split` says that judges disagree; `board` draws a line before the round with which a board took over;
     `people` stands at its own value.

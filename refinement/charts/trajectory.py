@@ -10,7 +10,7 @@ from refinement.charts.ends import end_labels
 from refinement.charts.labels import Box, settle
 from refinement.charts.legend import LEGEND_LINE, legend_places, legend_rows
 from refinement.charts.palette import LIGHT, Palette
-from refinement.charts.parts import Column, Dot, End, Label, Line, Mark, Placed, Series, drawable
+from refinement.charts.parts import Band, Column, Dot, End, Label, Line, Mark, Placed, Series, drawable
 from refinement.engine.types import Scale
 
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 18.0, 26.0, 30.0
@@ -20,7 +20,8 @@ FLOOR = 8.0  # below the plot if the rounds are named elsewhere
 LABEL_WIDTH = 74  # width of a round's name
 STRIDE = 8.0  # between the boxes along a line
 PREFIXES = {"best": "★ ", "people": "people "}
-SIGNS = {"penalty": -16.5, "signal": -5.5, "cut": 5.5, "split": 16.5}  # their distance from the round
+# Their distance from the round.
+SIGNS = {"penalty": -16.5, "signal": -5.5, "cut": 5.5, "split": 16.5, "noise": 27.5}
 MOST_DOTTED = 60  # with more rounds, dots would hide the line
 
 
@@ -47,6 +48,7 @@ class TrajectoryChart:
     description: str
     palette: Palette
     legend: bool
+    bands: tuple[Band, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,7 @@ def trajectory_chart(
         description=_description(series, threshold, decimals),
         palette=palette,
         legend=legend,
+        bands=tuple(band for entry in series for band in _bands(frame, entry, palette)),
     )
 
 
@@ -157,6 +160,30 @@ def _line(frame: _Frame, series: Series, palette: Palette, place: tuple[str, str
         legend_x=place[0],
         legend_y=place[1],
     )
+
+
+def _bands(frame: _Frame, series: Series, palette: Palette) -> list[Band]:
+    """The noise around a line: a piece for each run of neighbouring values, half a width above and below."""
+    if not series.band:
+        return []
+    pieces: list[list[tuple[float, Decimal]]] = [[]]
+    for index, value in enumerate(series.values):
+        inside = value is not None and index < (series.band_until or len(series.values))
+        if value is None or not inside:
+            pieces.append([])
+        else:
+            pieces[-1].append((frame.x(index), value))
+    half, axis = series.band / 2, frame.axis
+    bands = []
+    for piece in pieces:
+        if not piece:
+            continue
+        # A single round gets a band of its own width.
+        points = piece if len(piece) > 1 else [(piece[0][0] + side, piece[0][1]) for side in (-12, 12)]
+        above = [f"{at(x)},{at(max(TOP - 12, axis.y(value + half)))}" for x, value in points]
+        below = [f"{at(x)},{at(min(axis.bottom, axis.y(value - half)))}" for x, value in reversed(points)]
+        bands.append(Band(series.slot, palette.colour(series.slot), " ".join([*above, *below])))
+    return bands
 
 
 def right_room(width: int) -> float:

@@ -32,6 +32,19 @@ def within_noise(
     return None if smallest_difference is None else False
 
 
+def improvement_is_noise(
+    rounds: int, improvement: Decimal | None, smallest: Decimal | None, same: Decimal | None, escalated: int
+) -> bool | None:
+    """Whether a run's improvement shows no difference.
+
+    None if nothing is known about the judge's noise, or if there is only one score. A board that took over
+    after round `escalated` is another judge than the one whose smallest difference is known.
+    """
+    if rounds < 2:
+        return None
+    return within_noise(improvement, None if escalated else smallest, same)
+
+
 def same_text(before: str, after: str) -> bool:
     """Whether two texts are the same, or nearly so."""
     return bool(before) and bool(after) and (before == after or change(before, after) <= NEARLY_SAME)

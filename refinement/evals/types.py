@@ -35,7 +35,7 @@ class Loop:
 
 
 # Without a threshold, every assertion must hold.
-DEFAULT_LOOP = Loop(RALPH_POLICY.max_rounds, None, RALPH_POLICY.minimum_gain)
+DEFAULT_LOOP = Loop(RALPH_POLICY.max_rounds, None, RALPH_POLICY.least_gain)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ from typing import Any
 
 from ninja import Field, Schema
 
+from refinement.engine.noise import improvement_is_noise
 from refinement.engine.types import JudgeMode
 from refinement.models import Run, RunStatus
 from refinement.selectors.rubrics.definitions import plain
 from refinement.selectors.runs.boards.answers import model_name
 from refinement.selectors.runs.listing.lists import run_tags, run_values
+from refinement.selectors.runs.noise import NOISE_FIELDS
 
 
 class RubricRef(Schema):
@@ -48,6 +50,17 @@ class RunLine(Schema):
     passed_in_round: int | None = Field(description="The first round that passed.", examples=[3])
     last: str | None = Field(examples=["9.1"])
     improvement: str | None = Field(description="Last minus first.", examples=["1.75"])
+    within_noise: bool | None = Field(
+        description="The improvement shows no difference: it is within the judge's noise, or the score moved "
+        "as far on the same text. Null if nothing is known about the noise."
+    )
+    smallest_difference: str | None = Field(
+        description="The smallest real difference between two of the judge's scores, as known at the launch.",
+        examples=["0.9"],
+    )
+    same_text_moved: str | None = Field(
+        description="How far the score moved at most while the text stayed the same.", examples=["3.47"]
+    )
     rounds_judged: int = Field(examples=[3])
     trajectory: list[str] = Field(description="The rounds' composites in order.")
     signal_rounds: int = Field(description="Rounds in which the judge did not track the revision.")
@@ -170,6 +183,8 @@ COLUMNS: Mapping[str, Made] = {
     "id": Made(("pk",)),
     **{name: Made((name,)) for name in AS_THEY_ARE},
     **{name: Made((name,), exact) for name in ("r1", "best", "last", "improvement", "model_seconds", "cost")},
+    **{name: Made((name,), exact) for name in ("smallest_difference", "same_text_moved")},
+    "within_noise": Made(NOISE_FIELDS, improvement_is_noise),
     "trajectory": Made(("trajectory",), lambda scores: [exact(Decimal(score)) for score in scores]),
     "rubric": Made(("rubric__slug", "rubric__name", "rubric_version__number"), _rubric),
     "producer": Made(("producer_endpoint", "producer_model"), "{}/{}".format),

@@ -111,7 +111,9 @@ def compute(document: RunDocument, rubric: Rubric) -> list[str]:
     document.run.rounds_judged = len(composites)
     passed = document.run.outcome is Outcome.PASS
     document.run.passed_in_round = passed_in_round(rubric, history) if passed else None
-    document.run.signal_rounds = sum(bool(entry.signals) for entry in document.rounds)
+    document.run.signal_rounds = sum(
+        any(signal.get("kind") != "same_text" for signal in entry.signals) for entry in document.rounds
+    )
     document.run.penalty_rounds = sum(bool(entry.penalties) for entry in document.rounds)
     document.run.cut_rounds = sum(
         entry.seen_chars is not None and entry.seen_chars < len(entry.candidate) for entry in document.rounds

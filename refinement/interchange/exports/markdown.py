@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from refinement.engine.noise import improvement_is_noise
 from refinement.engine.scoring import shown, shown_metric
 from refinement.engine.sentences import round_name
 from refinement.engine.types import MetricValue, Rubric
@@ -23,9 +24,10 @@ _ORIGINS = {
 }
 _FLAGS = {
     "contract_violation": "output contract violated",
-    "signals": "judge did not track the revision",
     "penalties": "points deducted",
 }
+SIGNAL = "judge did not track the revision"
+_SIGNALS = {"same_text": "same text, another score: judge noise"}
 
 
 def run_markdown(
@@ -88,7 +90,7 @@ def _facts(run: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str]]:
     yield from judge_facts(run)
     for name in ("r1", "best", "last", "improvement"):
         value = run[name]
-        yield name if name == "r1" else name.capitalize(), _score(rubric, value)
+        yield name if name == "r1" else name.capitalize(), f"{_score(rubric, value)}{_noise(run, name)}"
     yield "Rounds judged", str(run["rounds_judged"])
     yield "Tokens", f"{run['prompt_tokens'] + run['completion_tokens']:,}"
     yield "Calls", f"{run['calls_made']:,}"
@@ -99,6 +101,13 @@ def _facts(run: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str]]:
         yield "Finished", f"{run['finished_at']:%Y-%m-%d %H:%M %Z}"
     if run["tags"]:
         yield "Tags", ", ".join(run["tags"])
+
+
+def _noise(run: Mapping[str, Any], name: str) -> str:
+    """That the improvement shows no difference, if so."""
+    columns = ("rounds_judged", "improvement", "smallest_difference", "same_text_moved", "escalated_after")
+    noise = name == "improvement" and improvement_is_noise(*(run[column] for column in columns))
+    return " (no difference shown)" if noise else ""
 
 
 def _score(rubric: Rubric, value: Decimal | None) -> str:
@@ -118,6 +127,7 @@ def _trajectory(rubric: Rubric, rounds: Sequence[Mapping[str, Any]]) -> str:
 def _trajectory_row(rubric: Rubric, entry: Mapping[str, Any], *, changes: bool) -> list[str]:
     scores = entry["scores"] or {}
     remarks = [label for name, label in _FLAGS.items() if entry[name]]
+    remarks += dict.fromkeys(_SIGNALS.get(str(found.get("kind")), SIGNAL) for found in entry["signals"])
     stored = (entry.get("evaluator") or {}).get("metrics")
     if entry["seen_chars"] is not None and entry["seen_chars"] < entry["candidate_chars"]:
         remarks.append(f"judged {entry['seen_chars']:,} of {entry['candidate_chars']:,} characters")
@@ -162,7 +172,10 @@ def _round(rubric: Rubric, entry: Mapping[str, Any], panel: Sequence[Mapping[str
     parts += [_verdict(rubric, verdict) for verdict in entry["verdicts"]]
     parts.append(board_section(rubric, panel, entry))
     parts += [_penalty(penalty) for penalty in entry["penalties"]]
-    if entry["signals"]:
+    kinds = {str(found.get("kind")) for found in entry["signals"]}
+    if kinds & _SIGNALS.keys():
+        parts.append("\nThe text is the same as in an earlier round, but the score moved: judge noise.\n")
+    if kinds - _SIGNALS.keys():
         parts.append("\nThe text changed, but the verdict is nearly the same as in the previous round.\n")
     parts.append(_checks(entry["checks"]))
     parts.append(_evaluator(entry.get("evaluator")))

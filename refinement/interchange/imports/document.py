@@ -123,6 +123,8 @@ class RunPart(Part):
     extended_after: Count = 0
     escalated_after: Count = 0
     plateau_accepted: bool = False
+    smallest_difference: Annotated[Score, Field(ge=0, lt=1_000)] | None = None
+    same_text_moved: Annotated[Score, Field(ge=0)] | None = None
     failure_role: Literal["", "judge", "producer", "clerk"] = ""
     failure_message: Text = ""
     decision: Literal["result", "approved", "changes", "rejected"] | None = None

@@ -38,7 +38,8 @@ KNOWN = frozenset(
         "final_content", "output", "content", "tags", "created_by", "stop_reason", "why", "outcome",
         "r1", "best", "best_round", "passed_in_round", "last", "improvement", "rounds", "status", "rubric",
         "rubric_version", "profile", "calls", "batch", "signal_rounds", "penalty_rounds", "cut_rounds",
-        "imported", "decision", "chosen_round", "decided_by", "clerk",
+        "imported", "decision", "chosen_round", "decided_by", "clerk", "within_noise",
+        "smallest_difference", "same_text_moved",
     }
 )  # fmt: skip
 

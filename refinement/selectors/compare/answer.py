@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from refinement.engine.scoring import shown
 from refinement.models import DecisionKind
+from refinement.selectors.compare.figures import shows_no_difference
 from refinement.selectors.compare.runs import Side, same_texts
 from refinement.selectors.score_words import composite_change
 
@@ -42,6 +43,8 @@ def _better(sides: Sequence[Side], *, one_scale: bool) -> list[str]:
     gain = composite_change(best, before, top.rubric.policy.composite_decimals)
     if not gain.startswith("+"):
         return [f"No run scored higher than the baseline, run {base.run.pk}{_but(base)}."]
+    if shows_no_difference(base, top, before, best):
+        return [f"No difference shown: {gain} against run {base.run.pk} is within the judge's noise."]
     words = shown(best, top.rubric.policy)
     if people := _but(top):
         return [f"Run {top.run.pk} scored highest ({words}, {gain} against run {base.run.pk}){people}."]

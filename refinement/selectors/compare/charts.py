@@ -88,7 +88,7 @@ def trajectories_of(sides: Sequence[Side]) -> Trajectories:
     names = _round_names(max(map(len, columns)))
     drawn = partial(
         trajectory_chart,
-        [_series(side, column) for side, column in zip(sides, columns, strict=True)],
+        [_series(side, column, shared=shared) for side, column in zip(sides, columns, strict=True)],
         sides[0].rubric.scale if shared else SHARE,
         limits.pop() if len(limits) == 1 else None,
         _bests(sides, columns, decimals),
@@ -112,8 +112,12 @@ def _share(side: Side, value: Decimal) -> Decimal:
     return side.rubric.scale.normalised(value) * 100
 
 
-def _series(side: Side, values: Sequence[Decimal]) -> Series:
-    return Series(f"Run {side.run.pk}", values, side.slot, strong=True)
+def _series(side: Side, values: Sequence[Decimal], *, shared: bool) -> Series:
+    known = side.run.smallest_difference
+    if known is not None and not shared:
+        known = known / (side.rubric.scale.maximum - side.rubric.scale.minimum) * 100
+    until = side.run.escalated_after or None
+    return Series(f"Run {side.run.pk}", values, side.slot, strong=True, band=known, band_until=until)
 
 
 def _bests(sides: Sequence[Side], columns: Sequence[Sequence[Decimal]], decimals: int) -> list[Mark]:

@@ -10,6 +10,7 @@ from refinement.models import Run, RunStatus
 from refinement.pricing import money
 from refinement.selectors.compare.runs import Side
 from refinement.selectors.reviews.decisions import badge_of
+from refinement.selectors.runs.noise import NO_DIFFERENCE, is_noise, known_difference
 from refinement.selectors.runs.words import duration, reason_label, rounds_at_most
 from refinement.selectors.score_words import composite_change, score_change, score_text
 
@@ -21,6 +22,7 @@ class Cell:
     text: str
     note: str = ""
     top: bool = False  # best in its row
+    quiet: bool = False  # an improvement that shows no difference
     delta: str = ""
     tone: str = ""
     dissent: bool = False  # a board's judges are far apart
@@ -80,9 +82,11 @@ def _scores(label: str, sides: Sequence[Side], name: str, *, one_scale: bool) ->
             continue
         sign = "+" if name == "improvement" and value > 0 else ""
         words = shown(value, side.rubric.policy).replace("-", "\N{MINUS SIGN}")
-        note = side.best_name if name == "score" else ""
+        quiet = name == "improvement" and bool(is_noise(side.run))
+        note = side.best_name if name == "score" else NO_DIFFERENCE if quiet else ""
         delta = _delta(side, value, sides[0], values[0]) if one_scale else ""
-        cells.append(Cell(f"{sign}{words}", note, side.slot in tops, delta, tone_of(delta)))
+        tone = "" if shows_no_difference(sides[0], side, values[0], value) else tone_of(delta)
+        cells.append(Cell(f"{sign}{words}", note, side.slot in tops, quiet, delta, tone))
     return Figure(label, tuple(cells))
 
 
@@ -101,6 +105,19 @@ def _delta(side: Side, value: Decimal, base: Side, base_value: Decimal | None) -
     if side is base or base_value is None:
         return ""
     return composite_change(value, base_value, side.rubric.policy.composite_decimals)
+
+
+def shows_no_difference(base: Side, side: Side, before: Decimal | None, value: Decimal | None) -> bool | None:
+    """Whether two runs' scores are within the judge's noise; None if it is not known or they differ in it.
+
+    Only scores of the same judge are compared: others differ for other reasons, too.
+    """
+    known = known_difference(base.run)
+    if value is None or before is None or known is None or side is base:
+        return None
+    if base.run.judge_record_id != side.run.judge_record_id or known_difference(side.run) is None:
+        return None
+    return abs(value - before) <= known
 
 
 def tone_of(delta: str) -> str:

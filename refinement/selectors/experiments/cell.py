@@ -252,7 +252,14 @@ def chart_of(facts: CellFacts, sides: Sequence[Side], *, width: int, height: int
     most = max(len(side.composites) for side in drawn)
     return trajectory_chart(
         [
-            Series(names[side.run.pk], side.composites, side.slot, strong=side.slot <= SERIES)
+            Series(
+                names[side.run.pk],
+                side.composites,
+                side.slot,
+                strong=side.slot <= SERIES,
+                band=side.run.smallest_difference if side.slot <= SERIES else None,
+                band_until=side.run.escalated_after or None,
+            )
             for side in drawn
         ],
         drawn[0].rubric.scale,

@@ -12,6 +12,12 @@ from refinement.engine.types import ZERO, Outcome, Rubric
 from refinement.models import BoardVerdict, CheckResult, HumanScore, Round, Run, RunStatus
 from refinement.models.people.people import initials_of
 from refinement.selectors.runs.demo_model import DEMO_WORDS, is_demo_run
+from refinement.selectors.runs.noise import (
+    NoiseWords,
+    other_signals,
+    same_text_sentence,
+    same_text_signal,
+)
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.words import capital_round_name, outcome_word
 
@@ -81,6 +87,7 @@ class Answer:
     people: PeopleGap | None
     checks: CheckCount | None
     doubts: tuple[Doubt, ...]
+    noise: NoiseWords | None = None  # the result shows no difference from the first round
 
     @property
     def result(self) -> str:
@@ -123,11 +130,13 @@ def answer_of(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> An
         headline=headline_of(facts, number, score, demo=demo),
         first=facts.r1 if number != 1 and not alone else "",
         score="" if alone else score,
-        why=f"{best_words(facts, score, demo=demo)}{chosen_words(facts)}{why_words(facts)}",
+        why=f"{best_words(facts, score, demo=demo)}{chosen_words(facts)}{why_words(facts)}"
+        f"{'' if alone or not facts.noise else ' ' + facts.noise.sentence}",
         demo=demo,
         people=people,
         checks=checks,
         doubts=tuple(doubts_of(facts, row, people, checks)) if row and run.is_finished else (),
+        noise=None if alone else facts.noise,
     )
 
 
@@ -225,8 +234,7 @@ def doubts_of(
         found.append(Doubt("Failed checks", f"{checks.failed} of {checks.total} checks failed."))
     if facts.kinship:
         found.append(Doubt("Related judge", facts.kinship))
-    if row.signals:
-        found.append(Doubt("Judge check", "The text changed, but what the judge says of it hardly did."))
+    found += noise_doubts(facts, row)
     if row.seen_chars is not None and row.seen_chars < row.candidate_chars:
         words = f"The judge saw {row.seen_chars:,} of {row.candidate_chars:,} characters."
         found.append(Doubt("Judged in part", words))
@@ -237,6 +245,23 @@ def doubts_of(
     if row.candidate_cut:
         found.append(Doubt("Cut off", "The writer's reply reached its length limit."))
     return [*found, *reply_doubts(facts, row)]
+
+
+def noise_doubts(facts: RunFacts, row: Round) -> list[Doubt]:
+    """What the judge's noise and its attention say about the result."""
+    found = []
+    if facts.noise:
+        found.append(Doubt(facts.noise.title, f"{capitalised(facts.noise.words)}."))
+    if (moved := same_text_signal(row.signals)) and not (facts.noise and facts.noise.same_text):
+        words = same_text_sentence(moved, facts.rubric.policy.composite_decimals)
+        found.append(Doubt("Judge noise", words))
+    if other_signals(row.signals):
+        found.append(Doubt("Judge check", "The text changed, but what the judge says of it hardly did."))
+    return found
+
+
+def capitalised(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def reply_doubts(facts: RunFacts, row: Round) -> list[Doubt]:

@@ -19,6 +19,12 @@ from refinement.models import Run
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.words import capital_round_name
 
+SIGNS = (
+    ("judge check", "signal"),
+    ("judge noise", "noise"),
+    ("penalty", "penalty"),
+    ("judged in part", "cut"),
+)
 MOST_LINES = 24  # criteria on the chart; the table has all
 
 
@@ -44,10 +50,14 @@ def trajectory_of(
     """
     rubric = facts.rubric
     empty: list[Decimal | None] = [None] * coming
-    series = [Series("Score", [*(line.composite for line in facts.rounds), *empty], 0, strong=True)]
+    values = [*(line.composite for line in facts.rounds), *empty]
+    # A board that took over is another judge than the one whose noise is known.
+    until = facts.run.escalated_after or None
+    band = facts.run.smallest_difference
+    series = [Series("Score", values, 0, strong=True, band=band, band_until=until)]
     for place, criterion in enumerate(rubric.criteria[:MOST_LINES]):
-        values = [*(_number(line.scores[place]) for line in facts.rounds), *empty]
-        series.append(Series(criterion.name, values, place + 1))
+        scores = [*(_number(line.scores[place]) for line in facts.rounds), *empty]
+        series.append(Series(criterion.name, scores, place + 1))
     return trajectory_chart(
         series,
         rubric.scale,
@@ -95,7 +105,7 @@ def marks_of(facts: RunFacts, people: Mapping[int, Decimal]) -> list[Mark]:
             marks.append(Mark("board", index, "A board took over"))
         if line.split:
             marks.append(Mark("split", index, f"Judges split on {', '.join(line.split)}"))
-        for flag, kind in (("judge check", "signal"), ("penalty", "penalty"), ("judged in part", "cut")):
+        for flag, kind in SIGNS:
             if flag in line.flags:
                 marks.append(Mark(kind, index, flag[:1].upper() + flag[1:]))
     return marks

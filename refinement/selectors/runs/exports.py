@@ -33,6 +33,7 @@ from refinement.selectors.runs.boards.answers import (
     scores_by_key,
 )
 from refinement.selectors.runs.evaluators.metrics import counted, metrics_of
+from refinement.selectors.runs.noise import NOISE_FIELDS, is_noise
 
 # Rows with long texts are read a few at a time, short ones by the hundred.
 LONG_ROWS = 4
@@ -44,6 +45,7 @@ COLUMNS = (
     "improvement", "rounds", "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens",
     "completion_tokens", "calls", "model_seconds", "batch", "created_by", "created_at", "started_at",
     "finished_at", "imported", "decision", "chosen_round", "decided_by", "clerk", "cost",
+    "within_noise", "smallest_difference", "same_text_moved",
 )  # fmt: skip
 _ROUND_FIELDS = (
     "number", "origin", "author_name", "base_round", "feedback", "candidate", "candidate_chars",
@@ -81,7 +83,7 @@ _RUN_FIGURES = (
     "r1", "best", "last", "improvement", "best_round", "passed_in_round", "rounds_judged", "trajectory",
     "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
     "model_seconds", "extended_after", "escalated_after", "plateau_accepted", "failure_role",
-    "failure_message", "decision", "chosen_round",
+    "failure_message", "decision", "chosen_round", "smallest_difference", "same_text_moved",
 )  # fmt: skip
 _ROUND_TEXTS = ("round__candidate", "round__feedback")
 Row = TypeVar("Row", bound=Model)
@@ -306,7 +308,7 @@ def _run_rows(project: Project) -> QuerySet[Run]:
         "passed_in_round", "last", "improvement", "rounds_judged", "signal_rounds", "penalty_rounds",
         "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made", "model_seconds", "created_at",
         "started_at", "finished_at", "source", "decision", "chosen_round", "clerk_endpoint", "clerk_model",
-        "cost",
+        "cost", *NOISE_FIELDS,
     )  # fmt: skip
     return runs.only(*own, *version, *person, "rubric__slug", "project_id")
 
@@ -324,6 +326,7 @@ def _facts(run: Run, original: tuple[str, int] | None, decided_by: str) -> dict[
         run.created_at, run.started_at, run.finished_at, run.source or "", run.decision or "",
         run.chosen_round, decided_by if run.decision else "",
         f"{run.clerk_endpoint}/{run.clerk_model}" if run.clerk_model else "", run.cost,
+        is_noise(run), run.smallest_difference, run.same_text_moved,
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 

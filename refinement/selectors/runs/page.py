@@ -20,6 +20,14 @@ from refinement.models import Round, RoundOrigin, Run, RunTag
 from refinement.selectors.runs.boards.rounds import JudgeLine, has_panel, panel_lines
 from refinement.selectors.runs.boards.so_far import SoFar, so_far
 from refinement.selectors.runs.evaluators.metrics import metrics_by_round
+from refinement.selectors.runs.noise import (
+    NO_DIFFERENCE,
+    NoiseWords,
+    is_noise,
+    noise_words,
+    other_signals,
+    same_text_signal,
+)
 from refinement.selectors.runs.words import (
     KINSHIP_SENTENCES,
     capital_round_name,
@@ -77,12 +85,14 @@ class RoundLine:
     asked: str = ""  # what the key change is, if it is only what the feedback said: asked, issue
     split: tuple[str, ...] = ()  # the criteria on which the judges of a board still disagree
     first_of_board: bool = False  # a board took over with this round
+    quiet: bool = False  # the change since the round before shows no difference
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """The flags, and what is special about a board's round."""
         split = (f"judges split on {', '.join(self.split)}",) if self.split else ()
-        return (*(("a board took over",) if self.first_of_board else ()), *self.flags, *split)
+        quiet = (NO_DIFFERENCE,) if self.quiet and self.delta else ()
+        return (*(("a board took over",) if self.first_of_board else ()), *self.flags, *quiet, *split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,20 @@ class RunFacts:
     so_far: SoFar | None = None
     result: Round | None = None  # the round a person chose, else the best one; without its text
     plateau: str = ""  # what happened, while the run asks how to go on
+
+    @property
+    def noise(self) -> NoiseWords | None:
+        """Why the result is no improvement over the first round, if its gain shows no difference."""
+        row = self.result
+        if row is None or row.composite is None or self.run.r1 is None or row.number == 1:
+            return None
+        return noise_words(self.run, row.composite - self.run.r1, self.rubric.policy.composite_decimals)
+
+    @property
+    def noise_band(self) -> str:
+        """Half the smallest real difference: scores whose bands overlap show no difference."""
+        known = self.run.smallest_difference
+        return "" if known is None else shown(known / 2, self.rubric.policy)
 
     @property
     def has_board(self) -> bool:
@@ -246,9 +270,10 @@ def round_lines(
 
 def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) -> RoundLine:
     policy = rubric.policy
-    delta = ""
+    delta, quiet = "", False
     if row.composite is not None and before is not None:
         delta = composite_change(row.composite, before, policy.composite_decimals)
+        quiet = bool(is_noise(run, row.composite - before))
     scores, spread = row.scores or {}, row.spread or {}
     return RoundLine(
         number=row.number,
@@ -256,7 +281,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         composite=row.composite,
         score="" if row.composite is None else shown(row.composite, policy),
         delta=delta,
-        direction={"+": "up", "−": "down"}.get(delta[:1], ""),
+        direction="" if quiet else {"+": "up", "−": "down"}.get(delta[:1], ""),
         best=row.number == run.best_round,
         result=row.number == (run.chosen_round or run.best_round),
         origin=origin_label(row),
@@ -275,6 +300,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
             if criterion.key in spread and is_dissent(rubric, Decimal(spread[criterion.key]))
         ),
         first_of_board=run.escalated_after > 0 and row.number == run.escalated_after + 1,
+        quiet=quiet,
     )
 
 
@@ -306,7 +332,9 @@ def flags_of(run: Run, row: Round) -> list[str]:
         flags.append("unscored" if run.is_finished else "not judged yet")
     if row.contract_violation:
         flags.append("contract violated")
-    if row.signals:
+    if same_text_signal(row.signals):
+        flags.append("judge noise")
+    if other_signals(row.signals):
         flags.append("judge check")
     if row.penalties:
         flags.append("penalty")

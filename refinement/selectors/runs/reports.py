@@ -8,6 +8,7 @@ from refinement.engine.types import JudgeMode
 from refinement.models import BoardVerdict, Round, Run
 from refinement.selectors.runs.boards.answers import answers_by_round, judge_report, model_name, numbers
 from refinement.selectors.runs.evaluators.metrics import RoundMetrics, counted, metric_names, metrics_by_round
+from refinement.selectors.runs.noise import is_noise
 
 
 def run_report(run: Run) -> dict[str, Any]:
@@ -34,6 +35,8 @@ def run_report(run: Run) -> dict[str, Any]:
         "best": number(run.best),
         "last": number(run.last),
         "improvement": number(run.improvement),
+        "within_noise": is_noise(run),
+        "smallest_difference": number(run.smallest_difference),
         "tokens": run.tokens,
         "seconds": float(run.model_seconds),
         "best_candidate": best,

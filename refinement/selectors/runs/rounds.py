@@ -21,6 +21,7 @@ from refinement.selectors.rubrics.words import check_name
 from refinement.selectors.runs.boards.rounds import BoardFacts, CriterionBoard, board_facts
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.runs.ledger import LedgerLine
+from refinement.selectors.runs.noise import other_signals, same_text_sentence, same_text_signal
 from refinement.selectors.runs.score_parts import score_parts
 from refinement.selectors.runs.words import (
     RUNG_LABELS,
@@ -128,6 +129,7 @@ class RoundFacts:
     evaluator: EvaluatorFacts | None
     held_back: str = ""  # why it did not pass although its score reached the pass mark
     board: BoardFacts | None = None  # None if one judge judges it
+    noise: str = ""  # that the score moved on the same text
     parts: str = ""  # how checks and criteria make up the score, if both count
     asi_entry: LedgerLine | None = None  # what became of its suggested change
     ledger: tuple[LedgerLine, ...] = ()  # what became of all that a revision was asked for
@@ -184,7 +186,10 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         fate=direction_effect(rubric, row, after, verdict, later, over=run.is_finished),
         checks=checks,
         penalties=tuple(penalty_line(entry, rubric) for entry in row.penalties),
-        signals=tuple(signal_sentence(signal) for signal in row.signals),
+        signals=tuple(signal_sentence(signal) for signal in other_signals(row.signals)),
+        noise=same_text_sentence(moved, rubric.policy.composite_decimals)
+        if (moved := same_text_signal(row.signals))
+        else "",
         judged_words="" if row.seen_chars is None else judged_words(row.seen_chars, row.candidate_chars),
         unseen=0 if row.seen_chars is None else max(0, row.candidate_chars - row.seen_chars),
         rung=RUNG_LABELS.get(row.parse_rung, row.parse_rung),

@@ -59,6 +59,7 @@ OWN_FIELDS = (
     "best", "last", "improvement", "best_round", "passed_in_round", "rounds_judged", "trajectory",
     "signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens", "calls_made",
     "model_seconds", "extended_after", "escalated_after", "plateau_accepted", "other_contexts",
+    "smallest_difference", "same_text_moved",
     "failure_role", "failure_message", "task", "seed", "calibration",
 )  # fmt: skip
 

@@ -12,6 +12,7 @@ from refinement.execution.deliveries import delivery_make
 from refinement.models import Comment, Experiment, Project, ReviewRequest, Run, Webhook, WebhookEvent
 from refinement.selectors.experiments.addresses import experiment_path
 from refinement.selectors.experiments.progress import progress_of
+from refinement.selectors.runs.noise import is_noise
 
 FIGURES = ("r1", "best", "last", "improvement", "best_round", "passed_in_round")
 
@@ -116,6 +117,8 @@ def _run_values(run: Run, project: Project) -> dict[str, object]:
         "stop_reason": run.stop_reason or None,
         "rounds": run.rounds_judged,
         **{name: getattr(run, name) for name in FIGURES},
+        "within_noise": is_noise(run),
+        "smallest_difference": run.smallest_difference,
     }
 
 

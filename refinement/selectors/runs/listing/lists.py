@@ -14,6 +14,7 @@ from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
 from refinement.selectors.runs.listing.filters import RunFilters, runs_matching
 from refinement.selectors.runs.listing.orders import NEWEST, Order, Place, beyond
 from refinement.selectors.runs.listing.search import LAST_RUN, search
+from refinement.selectors.runs.noise import NOISE_FIELDS
 from refinement.selectors.score_words import composite_text
 
 PAGE_SIZE = 25
@@ -33,6 +34,7 @@ SHOWN_FIELDS = (
     *("waiting_for", "waiting_endpoint", "next_try_at"),
     *("decision", "chosen_round", "source", "last", "calls_made", "producer_endpoint", "judge_endpoint"),
     *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
+    *NOISE_FIELDS,
     *("rubric_version__scale_minimum", "rubric_version__scale_maximum", "plateau_asked"),
 )
 CHOSEN = Round.objects.filter(run=OuterRef("pk"), number=OuterRef("chosen_round"))

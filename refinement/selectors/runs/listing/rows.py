@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from refinement.charts import Sparkline, sparkline
-from refinement.engine.types import JudgeMode, Outcome
+from refinement.engine.types import ZERO, JudgeMode, Outcome
 from refinement.models import DecisionKind, Run, RunStatus, User
 from refinement.pricing import money
 from refinement.selectors.reviews.people_gap import PeopleGap
@@ -17,8 +17,9 @@ from refinement.selectors.runs.demo_model import DEMO_WORDS, is_demo_run
 from refinement.selectors.runs.listing.excerpts import Excerpt, excerpts_of
 from refinement.selectors.runs.listing.facts import RowFacts, row_facts
 from refinement.selectors.runs.listing.lists import MOST_POINTS, Listed
+from refinement.selectors.runs.noise import noise_words
 from refinement.selectors.runs.words import duration, outcome_word, reason_label, waiting_label
-from refinement.selectors.score_words import composite_text
+from refinement.selectors.score_words import USUAL_DECIMALS, composite_text
 
 FLAGGED = Decimal("0.15")  # of the scale: 1.5 points of 10
 TAGS = 1  # shown in a row; the others are in a tooltip
@@ -89,6 +90,7 @@ class Row:
     tokens: str
     cost: str
     gain: str
+    quiet: str  # why the gain shows no difference; empty if it does, or if nothing is known
     rounds: int
     time: str
     task_type: str
@@ -138,6 +140,7 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
         tokens=short_number(run.tokens) if run.tokens else "",
         cost="" if run.cost is None else money(run.cost),
         gain="" if run.improvement is None else _signed(run.improvement, entry.decimals),
+        quiet=_quiet(entry),
         rounds=run.rounds_judged,
         time=duration(float(run.model_seconds)) if run.model_seconds else "",
         task_type=run.task_type,
@@ -184,6 +187,15 @@ def _unfinished(run: Run, facts: RowFacts) -> State:
 def _best(run: Run, decimals: int | None) -> str:
     """The best score, if the row says `first → best`: one score is enough for one judged round."""
     return "" if run.best is None or run.rounds_judged < 2 else composite_text(run.best, decimals)
+
+
+def _quiet(entry: Listed) -> str:
+    """Why neither the gain nor the best score shows a difference from the first score."""
+    run = entry.run
+    decimals = USUAL_DECIMALS if entry.decimals is None else entry.decimals
+    gain = None if run.best is None or run.r1 is None else max(run.best - run.r1, run.improvement or ZERO)
+    found = noise_words(run, gain, decimals) if gain is not None and run.rounds_judged > 1 else None
+    return found.sentence if found else ""
 
 
 def _line(entry: Listed) -> Sparkline | None:

@@ -16,7 +16,6 @@ from refinement.selectors.runs.noise import (
     NoiseWords,
     other_signals,
     same_text_sentence,
-    same_text_signal,
 )
 from refinement.selectors.runs.page import RunFacts
 from refinement.selectors.runs.words import capital_round_name, outcome_word
@@ -252,9 +251,9 @@ def noise_doubts(facts: RunFacts, row: Round) -> list[Doubt]:
     found = []
     if facts.noise:
         found.append(Doubt(facts.noise.title, f"{capitalised(facts.noise.words)}."))
-    if (moved := same_text_signal(row.signals)) and not (facts.noise and facts.noise.same_text):
-        words = same_text_sentence(moved, facts.rubric.policy.composite_decimals)
-        found.append(Doubt("Judge noise", words))
+    moved = same_text_sentence(row.signals, facts.rubric.policy.composite_decimals)
+    if moved and not (facts.noise and facts.noise.same_text):
+        found.append(Doubt("Judge noise", moved))
     if other_signals(row.signals):
         found.append(Doubt("Judge check", "The text changed, but what the judge says of it hardly did."))
     return found

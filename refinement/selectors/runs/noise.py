@@ -72,8 +72,11 @@ def other_signals(signals: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any
     return [signal for signal in signals if signal.get("kind") != SAME_TEXT]
 
 
-def same_text_sentence(signal: Mapping[str, Any], decimals: int) -> str:
-    """That the score moved on the same text, and against which round."""
+def same_text_sentence(signals: Iterable[Mapping[str, Any]], decimals: int) -> str:
+    """That a round's score moved on the same text, and against which round; empty if it did not."""
+    signal = same_text_signal(signals)
+    if signal is None:
+        return ""
     moved, changed = number_of(signal.get("moved")), number_of(signal.get("candidate_change"))
     near = f"Nearly the same text ({changed * 100:.1f} % changed)" if changed else "Same text"
     by = shown_to(abs(moved), decimals)

@@ -21,7 +21,7 @@ from refinement.selectors.rubrics.words import check_name
 from refinement.selectors.runs.boards.rounds import BoardFacts, CriterionBoard, board_facts
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.runs.ledger import LedgerLine
-from refinement.selectors.runs.noise import other_signals, same_text_sentence, same_text_signal
+from refinement.selectors.runs.noise import other_signals, same_text_sentence
 from refinement.selectors.runs.score_parts import score_parts
 from refinement.selectors.runs.words import (
     RUNG_LABELS,
@@ -187,9 +187,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         checks=checks,
         penalties=tuple(penalty_line(entry, rubric) for entry in row.penalties),
         signals=tuple(signal_sentence(signal) for signal in other_signals(row.signals)),
-        noise=same_text_sentence(moved, rubric.policy.composite_decimals)
-        if (moved := same_text_signal(row.signals))
-        else "",
+        noise=same_text_sentence(row.signals, rubric.policy.composite_decimals),
         judged_words="" if row.seen_chars is None else judged_words(row.seen_chars, row.candidate_chars),
         unseen=0 if row.seen_chars is None else max(0, row.candidate_chars - row.seen_chars),
         rung=RUNG_LABELS.get(row.parse_rung, row.parse_rung),

@@ -50,7 +50,7 @@ def test_every_run_is_a_row_newest_first(as_viewer, project, editor):
         "imported": "", "decision": "", "chosen_round": "", "decided_by": "", "trajectory": "7.15 8.6 8.3",
         "tags": "docs, guide",
         "metrics": "", "contract_violations": "0", "board_rounds": "0", "key_changes": "",
-        "clerk": "ollama/gemma3:27b",
+        "clerk": "ollama/gemma3:27b", "within_noise": "", "smallest_difference": "", "same_text_moved": "",
     }  # fmt: skip
 
 

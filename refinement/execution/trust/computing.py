@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from refinement.engine.safeguards import family_of
-from refinement.execution.trust import results
 from refinement.execution.trust.disagreements import disagreements
+from refinement.execution.trust.planted import planted_results
 from refinement.execution.trust.standing import evidence, standing, worse_than_people
 from refinement.execution.trust.tables import criteria_of, ratings_of
+from refinement.execution.trust.usability import usable_replies
 from refinement.models import JudgeRecord, LabelSet
 from refinement.selectors.trust.scores import COMPOSITE, Scores, scores_of
 from refinement.statistics.agreement.bootstrap import Figure, figures_of
@@ -137,8 +138,12 @@ def judge_family(record: JudgeRecord) -> str:
 
 
 def results_of_measurements(record: JudgeRecord, found: dict[str, JudgeFigures]) -> dict[str, Any]:
-    """The results of planted defects and of reading the judge's replies; None without any."""
-    return {"usable": results.usable(record), "planted": results.planted(record, found)}
+    """Planted defects, by the noise that was just computed, and usable replies; None without any."""
+    if not record.pk:
+        return {"usable": None, "planted": None}
+    noise = {key: entry["smallest_difference"] for key, entry in found.items()}
+    differences = {key: figure.value for key, figure in noise.items() if figure is not None}
+    return {"usable": usable_replies(record), "planted": planted_results(record, differences)}
 
 
 def correction(scores: Scores, ratings: Ratings) -> dict[str, Any] | None:

@@ -15,7 +15,6 @@ from refinement.models import (
     JudgeRecord,
     LabelSet,
     Measurement,
-    MeasurementKind,
     PanelJudge,
     Round,
     RoundOrigin,
@@ -30,7 +29,6 @@ MOST_ROUNDS = 100_000
 MOST_RUNS = 20_000  # whose boards are compared with the judge
 BATCH = 400  # rounds in one query: every verdict has its reasoning
 WRITER = ("origin", "run__producer_model", "run__producer_family")
-MEASURED = (MeasurementKind.RETEST, MeasurementKind.REPLAY, MeasurementKind.HELD_OUT)
 
 
 class Judgement(NamedTuple):
@@ -87,9 +85,9 @@ def trials_of(record: JudgeRecord, label_set: LabelSet | None) -> list[dict[str,
 
 
 def measurements_of(record: JudgeRecord) -> list[int]:
-    """The measurements of this version by this judge. A board may be measured at other endpoints."""
+    """The measurements of this version, not of a draft, by this judge at any endpoint."""
     rows = Measurement.objects.filter(
-        rubric_version=record.rubric_version_id, definition__isnull=True, kind__in=MEASURED
+        rubric_version=record.rubric_version_id, definition__isnull=True
     ).values_list("pk", "model", "panel")
     return [pk for pk, model, panel in rows if judge_key(model, panel) == record.key]
 

@@ -3,7 +3,7 @@
 from django.db.models import Q
 
 from refinement.execution.reports import report_request
-from refinement.models import Experiment, Report, ReportKind
+from refinement.models import Experiment, JudgeRecord, LabelSet, Measurement, Report, ReportKind
 from refinement.selectors.experiments.stored import (
     StoredResults,
     stored_comparison,
@@ -41,10 +41,20 @@ def comparison_wanted(experiment: Experiment, other: Experiment) -> StoredResult
 
 
 def reports_clean() -> int:
-    """Delete reports of experiments that were deleted, some at a time; how many there were."""
-    there = Experiment.objects.values("pk")
-    reports = Report.objects.filter(kind__in=[ReportKind.EXPERIMENT, ReportKind.COMPARISON])
-    gone = reports.filter(~Q(subject__in=there) | (~Q(other=0) & ~Q(other__in=there)))
-    keys = list(gone.order_by("pk").values_list("pk", flat=True)[:CLEANED_AT_ONCE])
+    """Delete reports of what was deleted, some at a time; how many there were."""
+    experiments, judges = Experiment.objects.values("pk"), JudgeRecord.objects.values("pk")
+    label_sets, measurements = LabelSet.objects.values("pk"), Measurement.objects.values("pk")
+    # By kind: what it is about, and what that is compared with.
+    subjects = {
+        ReportKind.EXPERIMENT: (experiments, experiments),
+        ReportKind.COMPARISON: (experiments, experiments),
+        ReportKind.TRUST: (judges, label_sets),
+        ReportKind.JUDGES: (judges, judges),
+        ReportKind.REPLAY: (measurements, measurements),
+    }
+    gone = Q()
+    for kind, (subject, other) in subjects.items():
+        gone |= Q(kind=kind) & (~Q(subject__in=subject) | (~Q(other=0) & ~Q(other__in=other)))
+    keys = list(Report.objects.filter(gone).order_by("pk").values_list("pk", flat=True)[:CLEANED_AT_ONCE])
     Report.objects.filter(pk__in=keys).delete()
     return len(keys)

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import Q
+
 from refinement.execution.reports import report_request
-from refinement.models import JudgeRecord, Project, ReportKind, Rubric, RubricVersion
+from refinement.models import JudgeRecord, Project, ReportKind, Round, Rubric, RubricVersion
 from refinement.selectors.trust.keys import judge_key
 
-__all__ = ["judge_ensure", "judge_key", "trust_refresh", "trust_refresh_rubric"]
+__all__ = ["judge_ensure", "judge_key", "trust_refresh", "trust_refresh_round", "trust_refresh_rubric"]
+MOST_REFRESHED = 20  # after one score; the newest
 
 
 def judge_ensure(
@@ -44,4 +47,13 @@ def trust_refresh(record: JudgeRecord) -> None:
 def trust_refresh_rubric(rubric: Rubric) -> None:
     """The same for all judges of the rubric's versions, after its labels changed."""
     for record in JudgeRecord.objects.filter(rubric_version__rubric=rubric).select_related("project"):
+        trust_refresh(record)
+
+
+def trust_refresh_round(row: Round) -> None:
+    """The same for the judges that scored a round in its run or in a measurement, after people scored it."""
+    records = JudgeRecord.objects.filter(
+        Q(rubric_version=row.run.rubric_version_id) | Q(rubric_version__measurements__items__round=row)
+    )
+    for record in records.select_related("project").distinct().order_by("-pk")[:MOST_REFRESHED]:
         trust_refresh(record)

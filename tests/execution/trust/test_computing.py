@@ -14,8 +14,11 @@ from refinement.models import HumanScore, JudgeRecord, LabelItem, LabelSet, Repo
 from refinement.providers.registry import Target
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.trust.scores import scores_of
-from refinement.services.trust.judges import judge_ensure
+from refinement.services.experiments.reporting import reports_clean
+from refinement.services.reviews.human_scores import Reading, human_score_give
+from refinement.services.trust.judges import judge_ensure, trust_refresh
 from refinement.services.trust.measurements.creating import NewItem, measurement_create
+from refinement.services.trust.reports import judges_wanted
 from tests.execution.trials.given import JUDGE, Table
 from tests.execution.wire.stage import verdict
 from tests.models.given import a_run, a_version
@@ -197,6 +200,28 @@ def test_the_composite_has_the_rubrics_weights(project):
     found = compute_trust(JudgeRecord.objects.get(key="judge").pk)
     # Depth has a weight of 0.25.
     assert found["composite"]["bias"]["value"] == pytest.approx(1.0)
+
+
+def test_a_score_by_a_person_asks_for_the_reports_of_the_judges_it_concerns(project, version, viewer):
+    run = scored_run(project, version, 6)
+    concerned = judge_ensure(project=project, version=version, model="judge:8b")
+    other = judge_ensure(project=project, version=a_version(project), model="judge:8b")
+    Report.objects.all().delete()
+    given = Reading(dict.fromkeys(CRITERIA, Decimal(5)), {})
+    human_score_give(run=run, row=run.rounds.get(), user=viewer, submitted=given, seen_version=0)
+    assert list(Report.objects.values_list("kind", "subject")) == [("trust", concerned.pk)]
+    assert other.pk != concerned.pk
+
+
+def test_reports_of_deleted_judges_are_deleted(project, version):
+    records = [judge_ensure(project=project, version=version, model=name) for name in "ab"]
+    judges_wanted(*records)
+    for record in records:
+        trust_refresh(record)
+    before = Report.objects.count()
+    assert reports_clean() == 0
+    records[0].delete()
+    assert (before, reports_clean(), Report.objects.get().subject) == (3, 2, records[1].pk)
 
 
 # --- evidence and standing ------------------------------------------------------------------------

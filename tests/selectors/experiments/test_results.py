@@ -157,6 +157,7 @@ def test_the_web_process_does_not_import_numpy():
         "from django.urls import get_resolver; get_resolver().url_patterns\n"
         "import wiggum_site.asgi, wiggum_site.api\n"
         "import refinement.selectors.experiments.stored, refinement.selectors.experiments.history\n"
+        "import refinement.selectors.trust.stored, refinement.services.trust.reports\n"
         "print(sorted({name.split('.')[0] for name in sys.modules} & {'numpy', 'scipy'}))"
     )
     result = subprocess.run(

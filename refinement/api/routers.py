@@ -26,7 +26,7 @@ from refinement.api.runs import models as launch
 from refinement.api.runs import rounds as run_rounds
 from refinement.api.suites import files as suite_files
 from refinement.api.suites import suites
-from refinement.api.trust import judges
+from refinement.api.trust import judges, labelling, labels
 
 PROJECT = "/projects/{slug}"
 ROUTERS: list[tuple[str, Router]] = [
@@ -53,6 +53,8 @@ ROUTERS: list[tuple[str, Router]] = [
     (PROJECT, rubric_previews.router),
     (PROJECT, suites.router),
     (PROJECT, suite_files.router),
+    (PROJECT, labels.router),
+    (PROJECT, labelling.router),
     (PROJECT, bench.router),
     (PROJECT, bench_compare.router),
     (PROJECT, reviews.router),

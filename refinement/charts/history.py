@@ -8,6 +8,7 @@ from refinement.charts.intervals import shared_axis
 
 LEFT, RIGHT, TOP, BOTTOM = 40, 16, 12, 30
 SERIES = 8
+APART = 26.0  # points of one experiment, with the letter of each beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Point:
     high: float
     words: str
     href: str = ""
+    letter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class PlacedPoint:
     slot: int
     words: str
     href: str
+    letter: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def history_chart(
         """Points of one experiment are beside each other."""
         beside = columns_of[point.column]
         offset = beside.index(point) - (len(beside) - 1) / 2
-        return LEFT + across * (point.column + 0.5) + offset * min(16.0, across / (len(beside) + 1))
+        return LEFT + across * (point.column + 0.5) + offset * min(APART, across / (len(beside) + 1))
 
     def y(value: float) -> float:
         share = (value - axis.low) / (axis.high - axis.low)
@@ -84,6 +87,7 @@ def history_chart(
             slot_of(slots[point.line]),
             point.words,
             point.href,
+            point.letter,
         )
         for point in points
     )

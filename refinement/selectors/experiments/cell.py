@@ -119,7 +119,7 @@ class CellFacts:
         base, own = (parts_of(self.of(each)) for each in (self.baseline, self.configuration))
         return (
             f"First pass {base[0]:.1f} → {own[0]:.1f}, "
-            f"checks and criteria met {share_text(base[1])} → {share_text(own[1])}."
+            f"criteria met {share_text(base[1])} → {share_text(own[1])}."
         )
 
     def of(self, configuration: Configuration | None) -> list[CellRun]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from refinement.selectors.experiments.words import NOT_COMPARABLE, digits_for, leaning, signed
+from refinement.selectors.experiments.words import NOT_COMPARABLE, digits_for, interval_words, leaning, signed
 
 MOST_NAMED = 4
 CARRIED = 0.8  # share of a difference that makes a task type its source
@@ -82,7 +82,7 @@ def difference_sentence(entry: dict[str, Any], baseline: dict[str, Any], carrier
     digits = digits_for(low, high)
     return (
         f"{entry['name']} is {against['verdict']} than {baseline['name']} by "
-        f"{sign * against['difference']:.{digits}f} ({low:.{digits}f} to {high:.{digits}f}) "
+        f"{sign * against['difference']:.{digits}f} ({interval_words(low, high, plus=False)}) "
         f"over {against['tasks']} tasks{f', nearly all of it on {carrier} tasks' if carrier else ''}."
     )
 
@@ -97,7 +97,7 @@ def open_cases(compared: Sequence[dict[str, Any]], baseline: dict[str, Any]) -> 
 def open_sentence(name: str, against: dict[str, Any], other: str) -> str:
     ends = [end for end in (against["low"], against["high"]) if end is not None]
     digits = digits_for(*ends)
-    interval = f" ({' to '.join(signed(end, digits) for end in ends)})" if len(ends) == 2 else ""
+    interval = f" ({interval_words(*ends)})" if len(ends) == 2 else ""
     return (
         f"{name} may be {leaning(against)} than {other}: {signed(against['difference'], digits)}{interval}."
     )

@@ -14,7 +14,7 @@ PAGE_SIZE = 30
 MOST_TILES = 4  # of one cell; more repeats are shown as a range
 NOISE = 0.5  # without enough repeats to measure it; then no cell is called better or worse
 SPREAD = 0.9  # the same for repeats of one cell
-STEPS = (2.0, 3.5)  # times the noise, from which the colour is stronger
+STEPS = (0.5, 1.5)  # points beyond the noise, from which the colour is stronger
 APART = 1.96 * 2**0.5  # times the deviation of a run, which two runs differ by at most by noise
 SHADES = (6.2, 7.0, 7.8)  # scores from which the grey is darker
 ORDERS = {
@@ -157,7 +157,7 @@ def heatmap_of(
         heads=tuple(head_of(configuration, compared) for configuration in configurations),
         rows=rows,
         options=HeatOptions(options.order, options.differs, options.task_type, options.scores, page),
-        steps=tuple(f"{compared.noise * times:.1f}" for times in (1, *STEPS)),
+        steps=tuple(f"{compared.noise + more:.1f}" for more in (0, *STEPS)),
         tasks=len(ordered),
         differing=differing,
         pages=pages,
@@ -272,7 +272,7 @@ def value_tile(value: float, base: float | None, noise: float) -> Tile:
     gap = value - base
     if abs(gap) <= noise:
         return Tile(text, "same")
-    strength = 1 + sum(abs(gap) >= noise * times for times in STEPS)
+    strength = 1 + sum(abs(gap) >= noise + more for more in STEPS)
     return Tile(text, f"{'better' if gap > 0 else 'worse'}-{strength}", "▲" if gap > 0 else "▼")
 
 

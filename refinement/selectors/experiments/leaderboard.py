@@ -13,6 +13,7 @@ from refinement.selectors.experiments.words import (
     configuration_words,
     count_text,
     digits_for,
+    interval_words,
     leaning,
     money_text,
     percent_change,
@@ -251,9 +252,9 @@ def verdict_of(against: Figures | None, axis: SharedAxis) -> Verdict | None:
         return None
     ends = ends_of(against, "difference")
     drawn = axis.drawn(*ends) if len(ends) == 3 else None
-    digits = digits_for(*ends[1:])
-    said = [signed(end, digits) for end in ends]
-    words = f"{said[0]} ({said[1]} to {said[2]})" if drawn else ""
+    words = ""
+    if drawn:
+        words = f"{signed(ends[0], digits_for(*ends[1:]))} ({interval_words(ends[1], ends[2])})"
     return Verdict(against["verdict"], words, drawn, against.get("tasks", 0), leaning(against))
 
 
@@ -262,9 +263,7 @@ def figures_of(entry: Figures, base: Figures | None, *, has_cost: bool) -> Itera
     yield ranged(
         "First pass", entry.get("mean_r1"), lambda value: f"{value:.2f}", lambda value: f"{value:.1f}"
     )
-    yield ranged(
-        "Checks and criteria met", entry.get("criteria_rate"), share_text, lambda value: f"{value * 100:.0f}"
-    )
+    yield ranged("Criteria met", entry.get("criteria_rate"), share_text, lambda value: f"{value * 100:.0f}")
     yield ranged("Pass rate", entry.get("pass_rate"), share_text, lambda value: f"{value * 100:.0f}")
     yield ranged("Best", entry.get("best"), lambda value: f"{value:.2f}", lambda value: f"{value:.1f}")
     rounds, other = entry.get("rounds"), (base or {}).get("rounds")

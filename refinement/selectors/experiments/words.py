@@ -45,9 +45,18 @@ def signed(value: float, decimals: int = 1) -> str:
 
 
 def digits_for(*ends: float) -> int:
-    """One digit, or more if an end of the interval would be rounded to 0 without being 0."""
-    known = [abs(end) for end in ends if end]
-    return next((digits for digits in (1, 2, 3) if all(round(end, digits) for end in known)), 3)
+    """One digit, or two if an end of the interval would be rounded to 0 without being 0."""
+    return 1 if all(round(end, 1) for end in ends if end) else 2
+
+
+def interval_words(low: float, high: float, *, plus: bool = True) -> str:
+    """An interval. An end next to 0 has more digits, so that it is not rounded to 0."""
+    digits = digits_for(low, high)
+    ends = [
+        number_text(end, max(digits, 3) if end and not round(end, 2) else digits, signed=plus)
+        for end in (low, high)
+    ]
+    return " to ".join(ends)
 
 
 def leaning(against: Mapping[str, Any]) -> str:

@@ -75,6 +75,7 @@ def chart_of(
             *interval_of(point["composite"]),
             words_of(point),
             reverse("experiment_page", args=[request.project.slug, point["experiment"]]),
+            point["letter"],
         )
         for point in points
         if point["line"] in slots

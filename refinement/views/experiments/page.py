@@ -1,16 +1,14 @@
 """An experiment's page: its answer, leaderboard and heat map, live while it runs."""
 
-import csv
-import io
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from refinement.access.objects import can_edit, experiment_or_404, figures_or_blind
+from refinement.access.objects import can_edit, experiment_or_404
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.interchange.exports.rows import is_formula
+from refinement.interchange.experiments.leaderboard import EXPORTS
 from refinement.models import Experiment
 from refinement.selectors.experiments.heatmap import ORDERS, HeatOptions
 from refinement.selectors.experiments.held import Held, held_in
@@ -19,9 +17,6 @@ from refinement.selectors.experiments.progress import counts_of, mark_of, versio
 from refinement.services.experiments.reporting import results_wanted
 from refinement.streaming.experiments import experiment_streamed
 
-FIGURES = (
-    "composite", "mean_r1", "criteria_rate", "pass_rate", "best", "rounds", "tokens", "seconds", "cost",
-)  # fmt: skip
 NO_CHANGE = 204
 
 
@@ -42,18 +37,6 @@ def experiment_events(request: ProjectRequest, experiment: int) -> HttpResponse:
     """Streams that something changed, for open pages."""
     found = experiment_or_404(request, experiment)
     return experiment_streamed(request, found, session=request.session.session_key or "")
-
-
-@require_safe
-@project_view()
-def experiment_export(request: ProjectRequest, experiment: int) -> HttpResponse:
-    """The leaderboard as CSV."""
-    found = experiment_or_404(request, experiment)
-    figures_or_blind(request, found)
-    report = report_of(found)
-    answer = HttpResponse(csv_of(report.result if report else None), content_type="text/csv; charset=utf-8")
-    answer.headers["Content-Disposition"] = f'attachment; filename="experiment-{found.pk}.csv"'
-    return answer
 
 
 def is_partial(request: ProjectRequest) -> bool:
@@ -86,6 +69,7 @@ def page_context(request: ProjectRequest, facts: ExperimentFacts) -> dict[str, A
         "facts": facts,
         "can_edit": can_edit(request),
         "orders": ORDERS,
+        "exports": EXPORTS,
         "query": query_of(request),
     }
 
@@ -108,34 +92,3 @@ def heat_options(request: ProjectRequest) -> HeatOptions:
         scores=request.GET.get("show") == "scores",
         page=int(page) if page.isascii() and page.isdigit() and len(page) < 6 else 1,
     )
-
-
-def csv_of(figures: dict[str, Any] | None) -> str:
-    """A row for each configuration: figures with their intervals, and the comparison with the baseline."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    ends = [f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")]
-    counts = ("runs", "done", "unscored", "errors", "missing")
-    writer.writerow(
-        [
-            "configuration",
-            "name",
-            *counts,
-            *ends,
-            "difference",
-            "difference_low",
-            "difference_high",
-            "verdict",
-        ]
-    )
-    for entry in (figures or {}).get("configurations", ()):
-        name = entry["name"]
-        values: list[object] = [entry["letter"], f"'{name}" if is_formula(name) else name]
-        values += [entry.get(count, "") for count in counts]
-        for key in FIGURES:
-            figure = entry.get(key) or {}
-            values += [figure.get(end, "") for end in ("value", "low", "high")]
-        against = entry.get("against_baseline") or {}
-        values += [against.get(key, "") for key in ("difference", "low", "high", "verdict")]
-        writer.writerow(values)
-    return out.getvalue()

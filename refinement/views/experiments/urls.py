@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from refinement.views.experiments import actions, cell, compare, history, launch, listing, page
+from refinement.views.experiments import actions, cell, compare, exporting, history, launch, listing, page
 
 EXPERIMENTS = "p/<slug:slug>/experiments/"
 EXPERIMENT = f"{EXPERIMENTS}<int:experiment>"
@@ -14,7 +14,7 @@ urlpatterns = [
     path(f"{EXPERIMENTS}compare/", compare.experiment_compare, name="experiment_compare"),
     path(f"{EXPERIMENT}/", page.experiment_page, name="experiment_page"),
     path(f"{EXPERIMENT}/events/", page.experiment_events, name="experiment_events"),
-    path(f"{EXPERIMENT}/export/", page.experiment_export, name="experiment_export"),
+    path(f"{EXPERIMENT}/export/<str:form>/", exporting.experiment_export, name="experiment_export"),
     path(f"{EXPERIMENT}/tasks/<int:position>/", cell.experiment_cell, name="experiment_cell"),
     path(f"{EXPERIMENT}/configurations/new/", launch.configuration_new, name="configuration_new"),
     path(f"{EXPERIMENT}/baseline/", actions.experiment_baseline, name="experiment_baseline"),

@@ -18,6 +18,7 @@ def against(difference, low, high, verdict="no_difference"):
     ("comparison", "sentence"),
     [
         (against(-1.0, -2.006, 0.042), "B may be worse than A: −1.00 (−2.01 to +0.04)."),
+        (against(-1.013, -2.03, 0.004), "B may be worse than A: −1.01 (−2.03 to +0.004)."),
         (against(0.3, -0.03, 0.63), "B may be better than A: +0.30 (−0.03 to +0.63)."),
         (against(-0.6, -1.9, 0.7), "B may be worse than A: −0.6 (−1.9 to +0.7)."),
         (against(-0.6, None, None), "B may be worse than A: −0.6."),

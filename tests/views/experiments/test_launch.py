@@ -110,6 +110,18 @@ def test_the_estimate_alone_follows_the_form(as_editor, project, version):
     assert ">20<" in html
 
 
+def test_folded_rows_follow_what_was_changed_in_them(as_editor, project, version):
+    headers = {"HX-Request": "true", "HX-Target": "experiment-estimate"}
+    data = form_of(a_suite_of(project, 1), version) | {"c1-judges": "board"}
+    setting = "c1-rounds"
+    html = as_editor.post(
+        address(project, "experiment_estimate"), data | {setting: "4"}, headers=headers
+    ).content.decode()
+    assert 'id="c0-changed" hx-swap-oob="true">as in the rubric<' in html
+    assert 'id="c1-changed" hx-swap-oob="true">Maximum rounds<' in html
+    assert 'id="c1-models" hx-swap-oob="true">A board' in html
+
+
 def test_the_form_warns_of_judges_that_differ_or_are_related(as_editor, project, version):
     data = form_of(a_suite_of(project, 1), version)
     place = address(project, "experiment_estimate")

@@ -1,5 +1,6 @@
 """An experiment's page: figures, table, what it costs, and who sees what."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -285,7 +286,7 @@ def test_a_person_who_scores_one_of_its_runs_blind_sees_no_figures(as_viewer, vi
     assert "heat-cell" not in html
     task = reverse("experiment_cell", args=[project.slug, experiment.pk, 1])
     assert as_viewer.get(task).status_code == 302
-    export = reverse("experiment_export", args=[project.slug, experiment.pk])
+    export = reverse("experiment_export", args=[project.slug, experiment.pk, "csv"])
     assert as_viewer.get(export).status_code == 403
     assert Run.objects.filter(experiment_run__experiment=experiment).count() == 1
 
@@ -311,11 +312,30 @@ def test_a_run_names_its_experiment_and_the_list_filters_by_it(as_viewer, projec
     assert other.pk != mine.pk
 
 
-def test_the_table_of_figures_is_a_csv(as_viewer, project):
-    answer = as_viewer.get(reverse("experiment_export", args=[project.slug, better(project).pk]))
-    lines = answer.content.decode().splitlines()
+def exported(client, experiment, form):
+    return client.get(reverse("experiment_export", args=[experiment.project.slug, experiment.pk, form]))
+
+
+def test_the_menu_offers_every_file(as_viewer, project):
+    experiment = better(project)
+    html = as_viewer.get(page_of(experiment)).content.decode()
+    files = {}
+    for form in ("csv", "runs", "json", "md"):
+        assert reverse("experiment_export", args=[project.slug, experiment.pk, form]) in html
+        files[form] = exported(as_viewer, experiment, form).getvalue().decode()
+    lines = files["csv"].splitlines()
     assert lines[0].startswith("configuration,name,runs,")
     assert [line.split(",")[0] for line in lines[1:]] == ["A", "B", "C"]
+    assert len(files["runs"].splitlines()) == 1 + 12 * 3 * 2
+    assert json.loads(files["json"])["headline"] in html
+    assert f"http://testserver{page_of(experiment)}" in files["md"]
+    assert exported(as_viewer, experiment, "exe").status_code == 404
+
+
+def test_figures_that_are_not_computed_are_no_file(as_viewer, project):
+    experiment = an_experiment(a_suite_of(project, 1), {"A": [7.0]})
+    assert exported(as_viewer, experiment, "json").status_code == 404
+    assert len(exported(as_viewer, experiment, "runs").getvalue().splitlines()) == 2
 
 
 def test_another_projects_experiment_is_not_found(as_viewer, project, other_project):

@@ -6,8 +6,7 @@ from typing import Any
 from django import template
 
 from refinement.charts.axes import at
-from refinement.charts.intervals import number_text
-from refinement.selectors.trust.disagreements import Case
+from refinement.selectors.trust.disagreements import Case, score_words
 
 register = template.Library()
 
@@ -16,11 +15,7 @@ WIDTH, INSET = 120, 6
 
 @register.filter
 def score(value: float | None) -> str:
-    """A score with at most one decimal, more only on small scales."""
-    if value is None:
-        return "–"
-    digits = 1 if abs(value) >= 2 or value == 0 else 2
-    return number_text(value, digits, short=True)
+    return score_words(value)
 
 
 @register.inclusion_tag("refinement/trust/_gap.html")

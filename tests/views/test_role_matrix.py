@@ -253,6 +253,7 @@ RULES: dict[str, Rule] = {
     "trust_compute": Rule(write="editor"),
     "trust_disagreements": Rule(read="viewer"),
     "trust_case": Rule(read="viewer"),
+    "trust_label_wrong": Rule(write="editor"),
 }
 
 

@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 from django.db.models.functions import Left
 
 from refinement.judging.length import shorten
-from refinement.models import HumanScore, Project, Round, Rubric, Run
-from refinement.selectors.reviews.blindness import shown_runs, without_hidden
+from refinement.models import HumanScore, LabelItem, Project, Round, Rubric, RubricVersion, Run
+from refinement.selectors.reviews.blindness import hidden_runs, shown_runs, without_hidden
 from refinement.selectors.score_words import composite_text
 
 LISTED_RUNS = 20
@@ -35,13 +35,18 @@ class RoundChoice:
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """A round's text with its scores: a person's, or the judge's before penalties."""
+    """A text with its scores: a person's, or the judge's before penalties. Of a round, or of a label set."""
 
     run: int
     number: int
     text: str
     scores: dict[str, Decimal]
     scored_by: str = ""  # empty: the judge
+    label_set: str = ""  # then there is no run
+
+    @property
+    def place(self) -> str:
+        return f"label set {self.label_set}" if self.label_set else f"round {self.number} of run {self.run}"
 
 
 def runs_with_rounds(project: Project, also: Run | None = None) -> list[RunChoice]:
@@ -109,6 +114,35 @@ def scored_text(rubric: Rubric, value: str) -> JudgedText | None:
     scores = {entry["key"]: Decimal(entry["score"]) for entry in score.scores}
     row = score.round
     return JudgedText(score.run_id, row.number, row.candidate, scores, score.author_name)
+
+
+def labelled_text(rubric: Rubric, value: str) -> JudgedText | None:
+    """The text of a label set with this id, with the mean of people's scores on the rubric's scale."""
+    if not (value.isascii() and value.isdigit() and len(value) < 18):
+        return None
+    rows = LabelItem.objects.filter(pk=int(value), label_set__rubric=rubric, text_chars__gt=0)
+    if hidden_runs():
+        rows = rows.exclude(round__run__in=hidden_runs())
+    row = rows.select_related("label_set__rubric_version").first()
+    if row is None:
+        return None
+    given: dict[str, list[Decimal]] = {}
+    for label in row.labels.filter(rater__judge_model=""):
+        for key, score in label.scores.items():
+            if key not in label.wrong:
+                given.setdefault(key, []).append(Decimal(str(score)))
+    version = row.label_set.rubric_version
+    scores = {key: on_scale(sum(values, Decimal(0)) / len(values), version) for key, values in given.items()}
+    people = max((len(values) for values in given.values()), default=0)
+    by = f"{people} people" if people > 1 else "a person"
+    return JudgedText(0, 0, row.text, scores, by, row.label_set.name)
+
+
+def on_scale(value: Decimal, version: RubricVersion) -> Decimal:
+    """The nearest score that the version's scale has."""
+    step = version.scale_step or Decimal("0.1")
+    steps = ((value - version.scale_minimum) / step).to_integral_value()
+    return version.scale_minimum + steps * step
 
 
 def said_scores(row: Round) -> dict[str, Decimal]:

@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 
+from refinement.charts.intervals import number_text
 from refinement.judging.quotations import quotations
 from refinement.models import HumanScore, JudgeRecord, Label, LabelItem, Round
 from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
@@ -33,7 +34,7 @@ class Opinion:
     label: int = 0  # of a label set; 0 for a score of a round
     wrong: bool = False
     author: int | None = None
-    label_version: int = 0
+    human_score: int = 0  # of a round; 0 for a label
 
 
 @dataclass(slots=True)
@@ -131,6 +132,40 @@ def case_of(
     return found[0] if found else None
 
 
+def case_in_report(
+    record: JudgeRecord, item: str, criterion: str, report: Mapping[str, Any] | None
+) -> Case | None:
+    """The text that an address names, if it is one of the judge's rubric; None for any other."""
+    named, names = item_named(item), criteria_names(record, report)
+    if not named or criterion not in names:
+        return None
+    return case_of(record, named, criterion, names, report["disagreements"]["top"] if report else ())
+
+
+def criteria_names(record: JudgeRecord, report: Mapping[str, Any] | None) -> dict[str, str]:
+    """The names of the criteria, as the report has them or as the rubric version does."""
+    if report:
+        return {entry["key"]: entry["name"] for entry in report["criteria"]}
+    return dict(record.rubric_version.criteria.values_list("key", "name"))
+
+
+def calibration_query(case: Case) -> str:
+    """What the calibration page needs to offer this text with people's scores; empty without a text."""
+    if not case.text:
+        return ""
+    if case.item.startswith("label:"):
+        return f"label={case.row}"
+    scores = [each.human_score for each in case.opinions if each.human_score]
+    return f"score={scores[0]}" if scores else ""
+
+
+def score_words(value: float | None) -> str:
+    """A score with at most one decimal, more only on small scales."""
+    if value is None:
+        return "–"
+    return number_text(value, 1 if abs(value) >= 2 or value == 0 else 2, short=True)
+
+
 def _started(entry: Mapping[str, Any], names: Mapping[str, str]) -> Case:
     key = entry["criterion"]
     return Case(entry["item"], key, names.get(key, key), entry["judge"], entry["people"])
@@ -190,9 +225,8 @@ def _of_label(case: Case, row: LabelItem, labels: Sequence[Label]) -> None:
             score, reason = number_of(label.scores[case.criterion]), label.reasons.get(case.criterion, "")
             wrong = case.criterion in label.wrong
             case.opinions.append(
-                Opinion(label.rater.name, score, reason or label.note, label.pk, wrong, label.rater.user_id,
-                        label.version)
-            )  # fmt: skip
+                Opinion(label.rater.name, score, reason or label.note, label.pk, wrong, label.rater.user_id)
+            )
     _with_people(case)
 
 
@@ -204,7 +238,9 @@ def _of_round(case: Case, row: Round, scores: Sequence[HumanScore]) -> None:
             if entry["key"] == case.criterion:
                 value = number_of(entry["score"])
                 reason = entry.get("reason", "") or score.note
-                case.opinions.append(Opinion(score.author_name, value, reason, author=score.author_id))
+                case.opinions.append(
+                    Opinion(score.author_name, value, reason, author=score.author_id, human_score=score.pk)
+                )
     _with_people(case)
 
 

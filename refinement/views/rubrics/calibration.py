@@ -8,13 +8,20 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from refinement.access.labelling import trust_or_labelling
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.types import Information, Role, Rubric
 from refinement.forms.rubrics.calibration import SCORE, CalibrationForm, calibration_initial
 from refinement.judging.context import permitted
 from refinement.judging.schema import plain, scale_in_words
 from refinement.selectors.rubrics.definitions import definition_of
-from refinement.selectors.rubrics.judged_rounds import JudgedText, judged_rounds, judged_text, scored_text
+from refinement.selectors.rubrics.judged_rounds import (
+    JudgedText,
+    judged_rounds,
+    judged_text,
+    labelled_text,
+    scored_text,
+)
 from refinement.services.rubrics.calibration import calibration_remove, calibration_set
 from refinement.services.rubrics.editing import NewerVersion
 from refinement.views.rubrics.context import rubric_context
@@ -49,12 +56,14 @@ def calibration_show(request: ProjectRequest, rubric: str) -> HttpResponse:
 
 def taken_round(request: ProjectRequest, page: dict[str, Any]) -> JudgedText | None:
     """The round or the person's score in the query string; fills an editor's form."""
-    for name, find in (("score", scored_text), ("round", judged_text)):
+    for name, find in (("label", labelled_text), ("score", scored_text), ("round", judged_text)):
         named = request.GET.get(name, "")
         if named and page["can_edit"]:
+            if name == "label":
+                trust_or_labelling(request, page["rubric"].pk)
             taken = find(page["rubric"], named)
             if taken is None:
-                raise Http404(f"No such {name} among this rubric's runs.")
+                raise Http404(f"No such {name} among this rubric's runs and labels.")
             return taken
     return None
 
@@ -63,7 +72,7 @@ def from_round(definition: Rubric, taken: JudgedText, initial: dict[str, Any]) -
     keys = {criterion.key for criterion in definition.criteria}
     scores = {SCORE + key: plain(score) for key, score in taken.scores.items() if key in keys}
     by = f", as {taken.scored_by} scored it" if taken.scored_by else ""
-    note = f"Calibration example from round {taken.number} of run {taken.run}{by}."[:NOTE_CHARS]
+    note = f"Calibration example from {taken.place}{by}."[:NOTE_CHARS]
     return {"edited_from": initial["edited_from"], "text": taken.text, "note": note, **scores}
 
 

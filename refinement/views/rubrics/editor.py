@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -28,6 +29,7 @@ from refinement.selectors.rubrics.comparisons import comparable
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.past_runs import past_scores
 from refinement.services.rubrics.editing import NewerVersion, version_create
+from refinement.views.rubrics.case import case_asked
 from refinement.views.rubrics.conflict import conflict_page, merged_fields
 from refinement.views.rubrics.context import rubric_context
 from refinement.views.rubrics.live_prompt import live_prompt
@@ -42,9 +44,12 @@ def rubric_edit(request: ProjectRequest, rubric: str) -> HttpResponse:
     if request.method != "POST":
         page = rubric_context(request, rubric)
         base = definition_of(page["version"])
-        return editor_page(request, page, base, form_fields(rubric_to_json(base)), fresh=True)
+        page |= case_asked(request, page["rubric"])
+        fields = form_fields(rubric_to_json(base)) | {"note": page.get("case_note", "")}
+        return editor_page(request, page, base, fields, fresh=True)
     fields = clean_fields(request.POST.dict())
     page = rubric_context(request, rubric, _number(fields, "edited_from"))
+    page |= case_asked(request, page["rubric"])
     base = definition_of(page["version"])
     act = fields.get("act", "save")
     if act == "prompt" and request.htmx:
@@ -139,10 +144,11 @@ def _past(page: dict[str, Any], base: Rubric, shown: Rubric) -> dict[str, Any]:
 def _addresses(request: ProjectRequest, page: dict[str, Any]) -> dict[str, Any]:
     """Where the form is sent. A rubric that is not saved yet cannot be tried."""
     place = [request.project.slug, page["rubric"].slug]
+    case = f"?{urlencode({'case': request.GET['case']})}" if "case" in page else ""
     if page["version"] is None:
         return {"try_address": "", "commands": (), "evaluator_try_address": ""}
     return {
-        "editor_address": reverse("rubric_edit", args=place),
+        "editor_address": reverse("rubric_edit", args=place) + case,
         "try_address": reverse("rubric_try_check", args=place),
         "commands": allowed_programs(),
         "evaluator_try_address": reverse("rubric_try_evaluator", args=place),

@@ -1,22 +1,26 @@
 """Where a judge and people disagree: the list, and one text with what both said."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
 from refinement.access.judges import figures_or_blind, judge_or_404
 from refinement.access.objects import can_edit
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.models import JudgeRecord
-from refinement.selectors.trust.disagreements import Case, case_of, cases_of, item_named
+from refinement.models import JudgeRecord, Label, LabelSet
+from refinement.selectors.trust.disagreements import Case, calibration_query, case_in_report, cases_of
 from refinement.selectors.trust.figures import most_disagreed
 from refinement.selectors.trust.page import names_of, number_words, patterns
 from refinement.selectors.trust.words import Report
+from refinement.services.trust.labelling import label_scores_seen_record, label_wrong_mark
 from refinement.services.trust.reports import trust_wanted
 from refinement.views.trust.polling import polling
+from refinement.views.trust.ways import place
 
 PAGE_SIZE = 20
 
@@ -52,6 +56,7 @@ def listed(request: ProjectRequest, record: JudgeRecord, report: Report) -> dict
     page = Paginator(top, PAGE_SIZE).get_page(request.GET.get("page"))
     total = apart["by_criterion"].get(wanted, 0) if wanted else apart["count"]
     cases = cases_of(record, list(page.object_list), names)
+    scores_seen(request, cases)
     return {
         "report": report,
         "scale": report["scale"],
@@ -73,32 +78,63 @@ def trust_case(request: ProjectRequest, judge: int, item: str, criterion: str) -
     """A text with the judge's and people's scores of one criterion, and why they gave them."""
     record = judge_or_404(request, judge)
     figures_or_blind(request, record)
-    case, report = case_or_404(record, item, criterion)
+    report = trust_wanted(record).result
+    case = case_or_404(record, item, criterion, report)
+    scores_seen(request, [case])
+    rubric = record.rubric_version.rubric
+    example = calibration_query(case)
     context = {
         "section": "trust",
         "judge": record,
-        "rubric": record.rubric_version.rubric,
+        "rubric": rubric,
         "case": case,
         "scale": report["scale"] if report else scale_of(record),
         "can_edit": can_edit(request),
+        "calibration_address": f"{place('rubric_calibration', request.project.slug, rubric.slug)}?{example}"
+        if example
+        else "",
     }
     return render(request, "refinement/trust/case.html", context)
 
 
-def case_or_404(record: JudgeRecord, item: str, criterion: str) -> tuple[Case, Report | None]:
-    """The text if it is one of this rubric's, in a set or a run of the project."""
-    report = trust_wanted(record).result
-    names = names_of(report) if report else dict(criteria_names(record))
-    named = item_named(item)
-    entries = report["disagreements"]["top"] if report else []
-    case = case_of(record, named, criterion, names, entries) if named and criterion in names else None
+@require_POST
+@project_view("editor")
+def trust_label_wrong(request: ProjectRequest, judge: int, item: str, criterion: str) -> HttpResponse:
+    """Says that a score of this criterion was wrong, so that it no longer counts; or takes it back."""
+    record = judge_or_404(request, judge)
+    figures_or_blind(request, record)
+    case = case_or_404(record, item, criterion, None)
+    given = request.POST.get("label", "")
+    known = {str(opinion.label): opinion for opinion in case.opinions if opinion.label}
+    if given not in known:
+        raise Http404("There is no such label of this text.")
+    label = Label.objects.get(pk=known[given].label)
+    wrong = request.POST.get("wrong") != "0"
+    criteria = {*label.wrong, criterion} if wrong else {*label.wrong} - {criterion}
+    label_wrong_mark(label=label, criteria=sorted(criteria), user=request.user)
+    name = known[given].name
+    messages.success(
+        request,
+        f"{name}'s score of {case.name} no longer counts. The figures are being computed again."
+        if wrong
+        else f"{name}'s score of {case.name} counts again.",
+    )
+    return redirect("trust_case", request.project.slug, record.pk, case.place, criterion)
+
+
+def case_or_404(record: JudgeRecord, item: str, criterion: str, report: Report | None) -> Case:
+    """The text, if it is one of this rubric's."""
+    case = case_in_report(record, item, criterion, report)
     if case is None:
         raise Http404("There is no such text among this judge's labels.")
-    return case, report
+    return case
 
 
-def criteria_names(record: JudgeRecord) -> list[tuple[str, str]]:
-    return [*record.rubric_version.criteria.values_list("key", "name"), ("composite", "Composite")]
+def scores_seen(request: ProjectRequest, cases: Sequence[Case]) -> None:
+    """Later labels by this user of texts in the same sets are not blind."""
+    numbers = {case.label_set_pk for case in cases if case.label_set_pk}
+    label_sets = LabelSet.objects.filter(pk__in=numbers, archived_at__isnull=True)
+    label_scores_seen_record(label_sets=label_sets, user=request.user)
 
 
 def scale_of(record: JudgeRecord) -> dict[str, float]:

@@ -15,4 +15,5 @@ urlpatterns = [
     path(f"{JUDGE}compute/", page.trust_compute, name="trust_compute"),
     path(f"{JUDGE}disagreements/", disagreements.trust_disagreements, name="trust_disagreements"),
     path(CASE, disagreements.trust_case, name="trust_case"),
+    path(f"{CASE}wrong/", disagreements.trust_label_wrong, name="trust_label_wrong"),
 ]

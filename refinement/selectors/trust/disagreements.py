@@ -52,6 +52,7 @@ class Case:
     task_type: str = ""
     label_set: str = ""
     label_set_pk: int = 0
+    raters_wanted: int = 0  # by the label set, if it is not archived
     key: str = ""
     run: int | None = None
     round: int | None = None
@@ -73,6 +74,10 @@ class Case:
     def counted(self) -> int:
         """How many people's scores count."""
         return sum(1 for each in self.opinions if each.score is not None and not each.wrong)
+
+    def is_open_to(self, user: int) -> bool:
+        """Whether the user may still be asked to label this text, and should not see its scores before."""
+        return len(self.opinions) < self.raters_wanted and user not in [each.author for each in self.opinions]
 
     @property
     def gap(self) -> float:
@@ -218,6 +223,7 @@ def _human_scores(rounds: Mapping[int, Round]) -> dict[int, list[HumanScore]]:
 def _of_label(case: Case, row: LabelItem, labels: Sequence[Label]) -> None:
     case.task, case.task_type, case.key = row.task, row.task_type, row.key
     case.label_set, case.label_set_pk = row.label_set.name, row.label_set_id
+    case.raters_wanted = 0 if row.label_set.archived_at else row.label_set.raters_wanted
     if row.round is not None:
         case.run, case.round = row.round.run_id, row.round.number
     for label in labels:

@@ -106,8 +106,10 @@ def trust_label_wrong(request: ProjectRequest, judge: int, item: str, criterion:
     case = case_or_404(record, item, criterion, None)
     given = request.POST.get("label", "")
     known = {str(opinion.label): opinion for opinion in case.opinions if opinion.label}
+    back = redirect("trust_case", request.project.slug, record.pk, case.place, criterion)
     if given not in known:
-        raise Http404("There is no such label of this text.")
+        messages.error(request, "This label was changed or deleted meanwhile. Choose another one.")
+        return back
     label = Label.objects.get(pk=known[given].label)
     wrong = request.POST.get("wrong") != "0"
     criteria = {*label.wrong, criterion} if wrong else {*label.wrong} - {criterion}
@@ -119,7 +121,7 @@ def trust_label_wrong(request: ProjectRequest, judge: int, item: str, criterion:
         if wrong
         else f"{name}'s score of {case.name} counts again.",
     )
-    return redirect("trust_case", request.project.slug, record.pk, case.place, criterion)
+    return back
 
 
 def case_or_404(record: JudgeRecord, item: str, criterion: str, report: Report | None) -> Case:

@@ -12,7 +12,7 @@ from refinement.access.projects import ProjectRequest, project_view
 from refinement.selectors.trust.page import page_of
 from refinement.services.trust.reports import trust_requested, trust_wanted
 from refinement.views.trust.polling import polling
-from refinement.views.trust.ways import partial_or_none, ways_to_measure
+from refinement.views.trust.ways import ways_to_measure
 
 
 @require_safe
@@ -23,11 +23,11 @@ def trust_page(request: ProjectRequest, judge: int) -> HttpResponse:
     figures_or_blind(request, record)
     stored = trust_wanted(record)
     context: dict[str, Any] = page_of(record, stored) | ways_to_measure(request, record)
+    if "cases" in context:
+        context["cases"] = [case for case in context["cases"] if not case.is_open_to(request.user.pk)]
     context |= {
         "section": "trust",
         "can_edit": can_edit(request),
-        "planted_partial": partial_or_none("_planted"),
-        "usable_partial": partial_or_none("_usable"),
         "poll": polling(request, stored),
     }
     is_partial = request.htmx and not request.htmx.boosted

@@ -216,3 +216,9 @@ def test_the_pages_import_no_statistics():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_texts_that_the_reader_may_still_label_are_not_shown(as_viewer, page, judge):
+    waiting, done = a_labelled_text(judge, people=(5,)), a_labelled_text(judge, key="b", people=(5, 6))
+    reported(judge, a_full_report(disagreements=apart(a_gap(waiting), a_gap(done))))
+    assert shown(as_viewer, page).count("The judge said") == 1

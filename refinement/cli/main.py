@@ -15,6 +15,7 @@ COMMANDS = {
     "eval": LazyCommand("refinement.cli.evals.command", "eval_command", "Run eval files, for CI."),
     "rubric": LazyCommand("refinement.cli.rubric", "rubric", "List, pull and push rubrics as YAML."),
     "suite": LazyCommand("refinement.cli.suites.command", "suite", "Push suites, and run them for CI."),
+    "labels": LazyCommand("refinement.cli.labels", "labels", "Import, list and export labels by people."),
     "trust": LazyCommand("refinement.cli.trust", "trust", "Show what a judge's scores are worth."),
     "run": LazyCommand("refinement.cli.run", "run", "List, show, watch, control and export runs."),
     "import": LazyCommand("refinement.cli.imports", "import_command", "Import runs from other tools."),

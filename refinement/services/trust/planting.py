@@ -11,7 +11,8 @@ from refinement.judging.same_text import fingerprint, plain_lines
 from refinement.models import LabelItem, LabelSet, Measurement, MeasurementKind, Round, RubricVersion, User
 from refinement.planting.kinds import Effect
 from refinement.planting.planting import plant
-from refinement.planting.table import EDITS
+from refinement.planting.table import EDITS, NAMES
+from refinement.selectors.trust.good_texts import items_again
 from refinement.services.trust.measurements.creating import JudgeChoice, NewItem, measurement_create
 from refinement.texts import storable
 
@@ -47,12 +48,24 @@ class Planned:
 
     items: list[NewItem] = field(default_factory=list)
     texts: int = 0
+    tried: int = 0  # texts in which copies were planted
     unusable: int = 0  # texts without any copy
     skipped: dict[str, Counter[str]] = field(default_factory=dict)  # by edit and reason
 
     @property
     def copies(self) -> int:
         return len(self.items) - self.texts
+
+    @property
+    def notes(self) -> list[str]:
+        """Why there are fewer copies than texts and edits, for the page."""
+        found = []
+        for edit, reasons in self.skipped.items():
+            count = sum(reasons.values())
+            found.append(f"{NAMES[edit]}: not in {count} of {self.tried} texts ({'; '.join(reasons)}).")
+        if self.unusable:
+            found.append(f"{self.unusable} of {self.tried} texts offer nothing to edit.")
+        return found
 
 
 def planted_plan(
@@ -67,11 +80,12 @@ def planted_plan(
     criteria = list(version.criteria.values_list("key", "name"))
     planned, originals = Planned(), dict[str, int]()
     for good in texts:
-        made = plant(plain_lines(storable(good.text)), seed=seed, edits=edits, criteria=criteria)
-        for skip in made.skipped:
-            planned.skipped.setdefault(skip.edit, Counter())[skip.reason] += 1
         if fingerprint(good.text) in originals:
             continue
+        made = plant(plain_lines(storable(good.text)), seed=seed, edits=edits, criteria=criteria)
+        planned.tried += 1
+        for skip in made.skipped:
+            planned.skipped.setdefault(skip.edit, Counter())[skip.reason] += 1
         if not made.copies:
             planned.unusable += 1
             continue
@@ -112,6 +126,39 @@ def copy_item(
     )
 
 
+def planted_chosen(planned: Planned) -> dict[str, Any]:
+    """What the measurement keeps about its copies."""
+    return {
+        "texts": planned.texts,
+        "copies": planned.copies,
+        "unusable": planned.unusable,
+        "skipped": {edit: dict(reasons) for edit, reasons in planned.skipped.items()},
+    }
+
+
+def copies_again(measurement: Measurement) -> Planned:
+    """The texts and copies of an earlier measurement, for another judge or version."""
+    planned, places = Planned(), dict[int, int]()
+    for row in items_again(measurement):
+        places[row.pk] = len(planned.items)
+        original = None if row.original_id is None else places[row.original_id]
+        planned.texts += original is None
+        planned.items.append(
+            NewItem(
+                row.bench.candidate,
+                row.bench.task,
+                label_item=row.label_item,
+                round=row.round,
+                edit=row.edit,
+                harmless=row.harmless,
+                original=original,
+                criterion=row.criterion,
+                change=row.change,
+            )
+        )
+    return planned
+
+
 def planted_create(
     *,
     version: RubricVersion,
@@ -140,10 +187,7 @@ def planted_create(
         label_set=label_set,
         chosen={
             **(chosen or {}),
-            "texts": planned.texts,
-            "copies": planned.copies,
-            "unusable": planned.unusable,
-            "skipped": {edit: dict(reasons) for edit, reasons in planned.skipped.items()},
+            **planted_chosen(planned),
         },
         quote=quote,
         user=user,

@@ -126,3 +126,9 @@ def pair_of(row: dict[str, Any], original: dict[str, Any], judged: Mapping[int, 
         copy=judged[row["bench"]],
         words=chars / CHARS_A_WORD,
     )
+
+
+def items_again(measurement: Measurement) -> list[MeasurementItem]:
+    """All its texts in order, originals before their copies."""
+    rows = MeasurementItem.objects.filter(measurement=measurement)
+    return list(rows.select_related("bench", "label_item", "round").order_by("position"))

@@ -12,7 +12,7 @@ from refinement.models import LabelItem, LabelSet, Measurement, MeasurementKind,
 from refinement.planting.kinds import Effect
 from refinement.planting.planting import plant
 from refinement.planting.table import EDITS, NAMES
-from refinement.selectors.trust.good_texts import items_again
+from refinement.selectors.trust.planted import items_again
 from refinement.services.trust.measurements.creating import JudgeChoice, NewItem, measurement_create
 from refinement.texts import storable
 

@@ -138,8 +138,8 @@ def drawn(rng: random.Random) -> tuple[str, str]:
                 for repeat, score in enumerate(given, start=1):
                     writer.writerow([item, key, f"{model} #{repeat}", score, judge, model])
                 if model == "gemma3:27b":
-                    for rater, score in zip(raters, people, strict=True):
-                        writer.writerow([item, key, rater, score, person, ""])
+                    for rater, score, reason in zip(raters, people, (person, ""), strict=True):
+                        writer.writerow([item, key, rater, score, reason, ""])
     return "\n".join(lines) + "\n", table.getvalue()
 
 

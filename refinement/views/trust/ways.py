@@ -6,12 +6,15 @@ from django.http import QueryDict
 from django.urls import NoReverseMatch, reverse
 
 from refinement.access.projects import ProjectRequest
-from refinement.models import JudgeRecord
+from refinement.models import JudgeRecord, LabelSet, User
+from refinement.selectors.trust.label_queue import waiting_for
 from refinement.selectors.trust.lists import label_set_of
+
+MOST_LOOKED_UP = 2_000  # texts
 
 
 def ways_to_measure(request: ProjectRequest, record: JudgeRecord) -> dict[str, Any]:
-    """Addresses of what can be done next; one query."""
+    """Addresses of what can be done next; four queries."""
     slug, rubric = request.project.slug, record.rubric_version.rubric
     labels = label_set_of(rubric)
     asked = {"rubric": rubric.slug, "version": str(record.rubric_version.number)}
@@ -21,7 +24,10 @@ def ways_to_measure(request: ProjectRequest, record: JudgeRecord) -> dict[str, A
     return {
         "rubric": rubric,
         "label_set": labels,
-        "label_address": place("label_queue", slug, labels.pk) if labels else "",
+        "label_address": place("label_queue", slug, labels.pk)
+        if labels and has_texts_for(labels, request.user)
+        else "",
+        "label_add_address": place("label_set_add", slug, labels.pk) if labels else "",
         "label_set_address": place("label_set_page", slug, labels.pk) if labels else "",
         "label_new_address": place("label_set_new", slug, rubric=rubric.slug),
         "label_import_address": place("label_set_import", slug, rubric=rubric.slug),
@@ -30,6 +36,14 @@ def ways_to_measure(request: ProjectRequest, record: JudgeRecord) -> dict[str, A
         "planted_address": place("planted_new", slug, judge=str(record.pk)),
         "replay_address": place("replay_new", slug, **asked),
     }
+
+
+def has_texts_for(label_set: LabelSet, user: User) -> bool:
+    """Whether texts of the set wait for the user. Of large sets, that is not looked up."""
+    if label_set.items.count() > MOST_LOOKED_UP:
+        return True
+    rater = label_set.raters.filter(user=user).first()
+    return waiting_for(label_set, rater).exists()
 
 
 def place(name: str, *args: object, **query: str) -> str:

@@ -79,6 +79,7 @@ class CategoryShape(Schema):
     criterion: str = Field(description="The criterion's key; empty if it is unknown.")
     note: str
     pinned: bool
+    dismissed: bool = Field(description="Not an issue for people: figures leave it out.")
     merged_into: int | None
     edition: int = Field(description="Rises with each change; send it with a change.")
 
@@ -90,6 +91,7 @@ class CategoryChange(Schema):
     name: str | None = Field(None, max_length=120, description="Empty for the automatic name.")
     note: str | None = Field(None, max_length=4_000)
     pinned: bool | None = None
+    dismissed: bool | None = Field(None, description="true: not an issue; figures leave it out.")
 
 
 class Merge(Schema):
@@ -253,6 +255,7 @@ def category_shape(row: FailureCategory) -> CategoryShape:
         criterion=row.criterion,
         note=row.note,
         pinned=row.pinned,
+        dismissed=row.dismissed,
         merged_into=row.merged_into_id,
         edition=row.edition,
     )

@@ -510,6 +510,7 @@ class Migration(migrations.Migration):
                 ('note', models.TextField(blank=True)),
                 ('note_at', models.DateTimeField(blank=True, null=True)),
                 ('pinned', models.BooleanField(default=False)),
+                ('dismissed', models.BooleanField(default=False)),
                 ('by_hand', models.BooleanField(default=False)),
                 ('edition', models.PositiveIntegerField(default=1)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

@@ -25,6 +25,7 @@ MOST_EXAMPLES = 24
 REFINEMENTS = 3
 FEWEST_SHARED = 0.04  # average cosine of an issue's words to those of its category's other issues
 MOST_SUGGESTIONS = 5
+SAME_WORDS = 0.85  # likeness from which two criteria's categories may be one
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,10 @@ def examples_of(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def near_pairs(criteria: Sequence[str], middles: Vectors, measure: Measure) -> list[tuple[int, int, float]]:
-    """Pairs of categories of one criterion that are nearly alike, the nearest first."""
+    """Pairs of categories that are nearly alike, the nearest first.
+
+    Those of two criteria have to be nearly the same words.
+    """
     if len(criteria) < 2:
         return []
     likeness = np.triu(middles @ middles.T, 1)
@@ -265,6 +269,6 @@ def near_pairs(criteria: Sequence[str], middles: Vectors, measure: Measure) -> l
     found = [
         (int(a), int(b), round(float(likeness[a, b]), 3))
         for a, b in zip(rows, columns, strict=True)
-        if criteria[int(a)] == criteria[int(b)]
+        if criteria[int(a)] == criteria[int(b)] or likeness[a, b] >= SAME_WORDS
     ]
     return sorted(found, key=lambda pair: (-pair[2], pair[:2]))[:MOST_SUGGESTIONS]

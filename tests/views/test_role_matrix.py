@@ -245,6 +245,7 @@ RULES: dict[str, Rule] = {
     "failure_dismiss": Rule(write="editor"),
     "failure_edit": Rule(write="editor", data={"edition": "1"}),
     "failure_pin": Rule(write="editor"),
+    "failure_dismiss_category": Rule(write="editor"),
     "failure_merge": Rule(write="editor", data={"into": "1"}),
     "failure_separate": Rule(write="editor"),
     "trust_home": Rule(read="viewer"),

@@ -36,6 +36,7 @@ class FailureCategory(models.Model):
     )
     note_at = models.DateTimeField(null=True, blank=True)
     pinned = models.BooleanField(default=False)
+    dismissed = models.BooleanField(default=False)  # people do not see it as an issue; figures leave it out
     merged_into = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="merged")
     by_hand = models.BooleanField(default=False)  # made by a person, by splitting another
     edition = models.PositiveIntegerField(default=1)  # rises with each change by a person

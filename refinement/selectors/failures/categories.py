@@ -75,13 +75,14 @@ class Categories:
     """The categories of a window, and the bucket for what fits nowhere."""
 
     listed: list[CategoryFigures]
+    dismissed: list[CategoryFigures]  # no issue for people; not listed
     rest: CategoryFigures
     suggestions: list[Suggestion]
     issues: int
 
     @property
     def sorted_issues(self) -> int:
-        return self.issues - self.rest.issues
+        return self.issues - self.rest.issues - sum(entry.issues for entry in self.dismissed)
 
     def of(self, pk: int) -> CategoryFigures | None:
         return next((entry for entry in self.listed if entry.row and entry.row.pk == pk), None)
@@ -114,7 +115,13 @@ def categories_of(
         and (not criterion or (entry.row and entry.row.criterion == criterion))
     ]
     listed.sort(key=lambda entry: (not (entry.row and entry.row.pinned), *sort_key(entry, order)))
-    return Categories(listed, found[None], suggestions, len(seen))
+    dismissed = [entry for entry in listed if is_dismissed(entry)]
+    listed = [entry for entry in listed if not is_dismissed(entry)]
+    return Categories(listed, dismissed, found[None], suggestions, len(seen))
+
+
+def is_dismissed(entry: CategoryFigures) -> bool:
+    return bool(entry.row and entry.row.dismissed)
 
 
 def issues_seen(window: Window, targets: dict[int, int]) -> list[Seen]:
@@ -208,7 +215,9 @@ def suggestions_of(project: Project, found: dict[int | None, CategoryFigures]) -
     suggestions = []
     for row in rows[:20]:
         first, second = found.get(row.first_id), found.get(row.second_id)
-        if first and second and first.issues and second.issues:
+        if first and second and first.issues and second.issues and first.row and second.row:
+            if is_dismissed(first) or is_dismissed(second):
+                continue
             together, either = len(first.runs & second.runs), len(first.runs | second.runs)
             suggestions.append(Suggestion(row.pk, first, second, together, either))
     return suggestions[:SUGGESTIONS]

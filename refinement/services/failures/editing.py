@@ -48,8 +48,11 @@ def category_change(
     name: str | None = None,
     note: str | None = None,
     pinned: bool | None = None,
+    dismissed: bool | None = None,
 ) -> FailureCategory:
-    """Renames, annotates or pins; an empty name brings the automatic one back.
+    """Renames, annotates, pins or dismisses; an empty name brings the automatic one back.
+
+    What judges say of a dismissed category is not an issue for people: figures leave it out.
 
     Raises CategoryChanged if `edition` is not the current one, and NotPossible.
     """
@@ -68,6 +71,9 @@ def category_change(
     if pinned is not None and pinned != row.pinned:
         before["pinned"], row.pinned = row.pinned, pinned
         fields.append("pinned")
+    if dismissed is not None and dismissed != row.dismissed:
+        before["dismissed"], row.dismissed = row.dismissed, dismissed
+        fields.append("dismissed")
     if before:
         row.edition += 1
         row.save(update_fields=fields)

@@ -12,7 +12,9 @@ from refinement.forms.failures.editing import CategoryForm
 from refinement.models import FailureCategory
 from refinement.selectors.failures.issues import PAGE_SIZE, issue_page, issues_in
 from refinement.selectors.failures.lists import merge_targets, merged_of, names_of_criteria
+from refinement.selectors.failures.window import LEAVE_OUT, ONLY, experiments_choice
 from refinement.selectors.failures.wording import worded_visibly
+from refinement.views.failures.page import filter_form, page_query, page_window, scope_query
 
 LAST_PAGE = 2_000
 
@@ -51,6 +53,9 @@ def shown_category(
     """The page, with the rejected form if there is one."""
     page = page_number(request)
     rows = issues_in(request.project, row)
+    scope = scope_of(request)
+    if scope:
+        rows = rows.filter(run__in=scope["scope"].numbers)
     issues, more = issue_page(rows, page=page)
     names = names_of_criteria(
         request.project, {issue.criterion for issue in issues} | {row.criterion if row else ""}
@@ -72,6 +77,7 @@ def shown_category(
         "address": reverse("failure_category", args=[request.project.slug, row.pk])
         if row
         else reverse("failure_unplaced", args=[request.project.slug]),
+        **scope,
     }
     if request.membership.can_edit:
         context["targets"] = merge_targets(request.project, row)
@@ -80,6 +86,22 @@ def shown_category(
     if request.htmx and not request.htmx.boosted and request.method != "POST":
         return render(request, "refinement/failures/_issues.html", context, status=status)
     return render(request, "refinement/failures/category.html", context, status=status)
+
+
+def scope_of(request: ProjectRequest) -> dict[str, Any]:
+    """The runs of the page "Failures" that the reader came from; nothing for all issues ever."""
+    if "window" not in request.GET:
+        return {}
+    form = filter_form(request)
+    window = page_window(request, form)
+    choice = experiments_choice(request.GET.get("experiments", ""), form.filters)
+    words = {LEAVE_OUT: "Without runs of experiments. ", ONLY: "Only runs of experiments. "}
+    return {
+        "scope": window,
+        "scope_query": scope_query(page_query(form, request.GET), window),
+        "chips": form.chips,
+        "experiments_words": words.get(choice, ""),
+    }
 
 
 def edit_form(row: FailureCategory) -> CategoryForm:

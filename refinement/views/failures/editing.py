@@ -60,6 +60,17 @@ def failure_pin(request: ProjectRequest, category: int) -> HttpResponse:
 
 @require_POST
 @project_view("editor")
+def failure_dismiss_category(request: ProjectRequest, category: int) -> HttpResponse:
+    """Marks the category as not an issue, or undoes that."""
+    row = category_or_404(request, category)
+    changed = category_change(row, request.user, dismissed=request.POST.get("dismissed") == "1")
+    words = "is not an issue: figures leave it out." if changed.dismissed else "counts as an issue again."
+    messages.success(request, f"“{row}” {words}")
+    return back(request)
+
+
+@require_POST
+@project_view("editor")
 def failure_merge(request: ProjectRequest, category: int) -> HttpResponse:
     """Merges the category into another one."""
     row = category_or_404(request, category)
@@ -83,7 +94,7 @@ def failure_separate(request: ProjectRequest, category: int) -> HttpResponse:
 @require_POST
 @project_view("editor")
 def failure_bulk(request: ProjectRequest) -> HttpResponse:
-    """Merges, pins or unpins the selected categories."""
+    """Merges, pins, unpins or dismisses the selected categories."""
     numbers = [number_of(value) for value in request.POST.getlist("category")[: MOST_MERGED + 1]]
     rows = [category_or_404(request, number) for number in numbers]
     act = request.POST.get("act", "")
@@ -91,6 +102,10 @@ def failure_bulk(request: ProjectRequest) -> HttpResponse:
         messages.error(request, "Select at least one category.")
     elif act == "merge":
         return merged(request, rows[0], rows[1:])
+    elif act == "dismiss":
+        for row in rows:
+            category_change(row, request.user, dismissed=True)
+        messages.success(request, f"{len(rows)} marked as not an issue. They are at the end of the list.")
     elif act in ("pin", "unpin"):
         for row in rows:
             category_change(row, request.user, pinned=act == "pin")

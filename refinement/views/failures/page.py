@@ -66,6 +66,7 @@ def failure_page(request: ProjectRequest) -> HttpResponse:
         "tabs": [(name, words, with_value(query, "tab", name)) for name, words in TABS.items()],
         "query": form.query(),
         "state_query": query.urlencode(),
+        "scope_query": scope_query(query, window),
         "address": reverse("failure_page", args=[request.project.slug]),
         "can_edit": request.membership.can_edit,
         "mark": window.pass_mark,
@@ -121,6 +122,15 @@ def with_value(query: QueryDict, name: str, value: str) -> str:
     if value:
         changed[name] = value
     return changed.urlencode()
+
+
+def scope_query(query: QueryDict, window: Window) -> str:
+    """The runs that the page is about, for the pages of categories."""
+    scope = query.copy()
+    for name in ("tab", "order", "criterion", "rising", "all"):
+        scope.pop(name, None)
+    scope["window"] = str(window.size)
+    return scope.urlencode()
 
 
 def chips_of(form: RunFilterForm, query: QueryDict) -> list[tuple[str, str, str]]:
@@ -184,6 +194,7 @@ def issues_context(request: ProjectRequest, window: Window, query: QueryDict) ->
         "rows": rows,
         "more": len(listed) - MOST_SHOWN if not query.get("all") else 0,
         "more_query": with_value(query, "all", "1"),
+        "dismissed": [category_shown(entry) for entry in found.dismissed],
         "suggestions": [
             (entry, category_shown(entry.first), category_shown(entry.second)) for entry in found.suggestions
         ],

@@ -23,6 +23,7 @@ urlpatterns = [
     path(CATEGORY, categories.failure_category, name="failure_category"),
     path(f"{CATEGORY}edit/", editing.failure_edit, name="failure_edit"),
     path(f"{CATEGORY}pin/", editing.failure_pin, name="failure_pin"),
+    path(f"{CATEGORY}dismiss/", editing.failure_dismiss_category, name="failure_dismiss_category"),
     path(f"{CATEGORY}merge/", editing.failure_merge, name="failure_merge"),
     path(f"{CATEGORY}separate/", editing.failure_separate, name="failure_separate"),
 ]

@@ -121,6 +121,42 @@ def test_merging_can_be_undone(as_editor, project, small):
     assert "12 issues in 6 runs" in as_editor.get(address).content.decode()
 
 
+def test_what_is_no_issue_counts_no_more_and_can_come_back(as_editor, project, page, small):
+    row = category("source")
+    assert row.shown_name in as_editor.get(page).content.decode().split("fail-categories")[1]
+    as_editor.post(reverse("failure_bulk", args=[project.slug]), {"category": [row.pk], "act": "dismiss"})
+    html = as_editor.get(page).content.decode()
+    table, below = html.split("fail-categories")[1].split("</table>", 1)
+    assert row.shown_name not in table.split("fail-open")[0]
+    assert "1 not an issue" in below
+    assert f"“{row.shown_name}”" not in html.split("fail-answer")[1].split("</p>")[0]
+    address = reverse("failure_category", args=[project.slug, row.pk])
+    assert "Figures leave it out." in as_editor.get(address).content.decode()
+    undo = reverse("failure_dismiss_category", args=[project.slug, row.pk])
+    as_editor.post(undo, {"dismissed": "0"})
+    assert "1 not an issue" not in as_editor.get(page).content.decode()
+    changed = as_editor.patch(
+        f"/api/v1/projects/{project.slug}/failures/categories/{row.pk}",
+        {"edition": 3, "dismissed": True},
+        content_type="application/json",
+    )
+    assert changed.json()["dismissed"] is True
+
+
+def test_a_category_keeps_the_filter_that_the_reader_came_with(as_viewer, project, page, small):
+    row = category("source")
+    address = reverse("failure_category", args=[project.slug, row.pk])
+    assert "12 issues in 6 runs" in as_viewer.get(address).content.decode()
+    run = row.issues.first().run
+    html = as_viewer.get(f"{page}?outcome={run.outcome}").content.decode()
+    assert f'href="{address}?outcome={run.outcome}&amp;window=300"' in html
+    Run.objects.filter(pk=run.pk).update(producer_model="other:1b")
+    html = as_viewer.get(f"{address}?producer=other:1b&window=300").content.decode()
+    assert "2 issues in 1 run<" in html
+    assert "In the newest 1 ended runs." in html
+    assert f'href="{address}">All issues ever</a>' in html
+
+
 def test_nobody_overwrites_an_edit_unseen(as_editor, as_owner, project, small):
     row = category("source")
     address = reverse("failure_edit", args=[project.slug, row.pk])
@@ -219,7 +255,7 @@ def test_the_top_issue_is_the_one_in_the_sentence(as_viewer, page, small):
     words = "".join(text for text, _ in answer.context["answer"])
     top = answer.context["top"]
     assert f"most frequent issue is “{top.name}”" in words
-    link = f'<a class="button button-primary" href="/p/alpha/failures/categories/{top.row.pk}/">'
+    link = f'<a class="button button-primary" href="/p/alpha/failures/categories/{top.row.pk}/?window=300">'
     assert link in answer.content.decode()
 
 

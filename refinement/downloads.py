@@ -33,6 +33,7 @@ from refinement.selectors.runs.exports import (
 from refinement.selectors.runs.imports import import_sentence
 from refinement.selectors.runs.ledger import feedback_values
 from refinement.selectors.runs.training import TrainingChoice, better_and_worse, good_texts
+from refinement.selectors.runs.watch import watch_sentences
 
 PIECE_CHARS = 64_000
 
@@ -88,6 +89,7 @@ def report(run: Run) -> Iterator[str]:
         human_scores=list(human_score_values(run)),
         decisions=list(decision_values(run)),
         feedback=feedback_values(run, rubric),
+        watch=watch_sentences(run, rubric),
         imported=import_sentence(run),
     )
 

@@ -54,6 +54,9 @@ Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DO
 @click.option("--judge", metavar="ENDPOINT/MODEL", help="the judge; not needed without criteria")
 @click.option("--clerk", metavar="ENDPOINT/MODEL", help="the clerk (default: the rubric's, or the judge)")
 @click.option(
+    "--held-out", metavar="ENDPOINT/MODEL", help="a judge that scores the first and the best round at the end"
+)
+@click.option(
     "--judges", type=click.Choice(["single", "board", "auto"]), help="who judges, instead of the rubric's"
 )
 @click.option("--max-rounds", type=int, metavar="N", help="maximum number of rounds")
@@ -133,6 +136,7 @@ def started_on_server(instance: "RemoteInstance", options: dict[str, Any]) -> in
             producer=options["producer"],
             judge=options["judge"] or "",
             clerk=options["clerk"] or "",
+            held_out=options["held_out"] or "",
             changes=changes(options),
         )
     except ValueError as error:

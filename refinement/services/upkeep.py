@@ -20,6 +20,7 @@ from refinement.services.notices.reading import notices_clean
 from refinement.services.people.sessions import sessions_clean
 from refinement.services.rubrics.proposals import proposals_clean
 from refinement.services.runs.evaluator_trials import evaluator_trials_clean
+from refinement.services.runs.held_out import held_outs_sweep
 from refinement.services.runs.ledger import ledgers_sweep
 from refinement.services.trust.measurements.dealing import measurements_sweep
 
@@ -62,9 +63,10 @@ class Upkeep:
             self.experiments_at = monotonic() + EXPERIMENTS_EVERY
 
     def sweep_ledgers(self) -> None:
-        """Keep the ledgers of runs whose worker was killed right after their end."""
+        """Keep the ledgers of runs whose worker was killed right after their end, and ask held-out judges."""
         if monotonic() >= self.ledgers_at:
-            self.ledgers_at = 0.0 if ledgers_sweep() else monotonic() + LEDGERS_EVERY
+            more = ledgers_sweep() + held_outs_sweep()
+            self.ledgers_at = 0.0 if more else monotonic() + LEDGERS_EVERY
 
     def send_mail(self) -> None:
         """Send due emails in a thread, since mail servers can be slow."""

@@ -142,6 +142,13 @@ class Launch(Schema):
         description="endpoint/model of the clerk. By default the rubric's, or else the judge's.",
         examples=["ollama/gemma3:4b"],
     )
+    held_out: str = Field(
+        "",
+        max_length=400,
+        description="endpoint/model of a judge that scores the first and the best round at the end. The loop "
+        "never sees its scores. By default none.",
+        examples=["ollama/mistral:7b"],
+    )
     output_contract: str | None = rubric_text("output_contract")
     background: str | None = rubric_text("background")
     search_space: str | None = rubric_text("search_space")
@@ -235,6 +242,7 @@ def run_launch(request: ApiRequest, body: Launch) -> Launched:
         producer=producer,
         judge=target_of("judge", body.judge) if saved.criteria else producer,
         clerk=target_of("clerk", body.clerk) if body.clerk.strip() else None,
+        held_out=target_of("held_out", body.held_out) if body.held_out.strip() else None,
         title=body.title,
         task_type=body.task_type,
         tags=body.tags,

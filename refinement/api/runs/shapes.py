@@ -9,11 +9,14 @@ from typing import Any
 
 from ninja import Field, Schema
 
+from refinement.engine.codec import rubric_from_json
 from refinement.engine.noise import improvement_is_noise
 from refinement.engine.types import JudgeMode
 from refinement.models import Run, RunStatus
 from refinement.selectors.rubrics.definitions import plain
 from refinement.selectors.runs.boards.answers import model_name
+from refinement.selectors.runs.held_out import held_out_of
+from refinement.selectors.runs.ledger import growth_of
 from refinement.selectors.runs.listing.lists import run_tags, run_values
 from refinement.selectors.runs.noise import NOISE_FIELDS
 
@@ -101,6 +104,39 @@ class PanelJudgeShape(Schema):
     by_clerk: bool = Field(description="Composed for this run, not taken from the rubric.")
 
 
+class HeldOutShape(Schema):
+    """The held-out judge's scores of the first and the best round."""
+
+    judge: str = Field(description="endpoint/model", examples=["ollama/mistral:7b"])
+    first_round: int | None
+    best_round: int | None
+    first: str | None = Field(description="Null until it has answered.", examples=["7.1"])
+    best: str | None = Field(examples=["7.2"])
+    finding: str = Field(
+        description="confirms, no_gain, lower, or no_claim if the loop's judge sees no gain either; empty "
+        "until both rounds are scored.",
+        examples=["no_gain"],
+    )
+    sentence: str = Field(examples=["The held-out judge sees no gain: 7.1 → 7.2 from round 1 to round 3."])
+    waiting: bool = Field(description="It has been asked and has not answered yet.")
+    problem: str = Field(description="Why there are no scores; else empty.")
+    measurement: int | None = Field(description="The measurement's ID.")
+
+
+class GrowthShape(Schema):
+    """How the best text differs from the first: its length, and the rubric's words in it."""
+
+    first: int = Field(description="The first judged round.")
+    best: int
+    first_words: int
+    best_words: int
+    grew: bool = Field(description="It has at least half as many words again.")
+    phrases: int = Field(description="Phrases of three words in the rubric that the first text did not have.")
+    echoed_count: int = Field(description="Those that the best text has.")
+    echoed: list[str] = Field(description="The first of them.")
+    echoes: bool = Field(description="They are a fifth of the rubric's phrases or more.")
+
+
 class RunWhole(RunLine):
     """A run with its texts and rubric."""
 
@@ -109,6 +145,10 @@ class RunWhole(RunLine):
     rubric_used: dict[str, Any] = Field(description="The rubric as this run uses it.")
     judge_mode: str = Field(description="single or board. A board can take over on a plateau.")
     panel: list[PanelJudgeShape] = Field(description="The board; empty before the clerk composed it.")
+    held_out: HeldOutShape | None = Field(description="Null without a held-out judge.")
+    growth: GrowthShape | None = Field(
+        description="How the best text differs from the first. Null before the end, or if they are the same."
+    )
     rerun_of: int | None
     failure_role: str
     failure_message: str
@@ -172,6 +212,20 @@ def panel_shapes(run: Run) -> list[PanelJudgeShape]:
     ]
 
 
+def held_out_shape(run: Run) -> HeldOutShape | None:
+    found = held_out_of(run, rubric_from_json(run.snapshot)) if run.held_out_model else None
+    if found is None:
+        return None
+    values = {name: getattr(found, name) for name in HeldOutShape.model_fields if name != "judge"}
+    scores = {name: exact(values[name]) for name in ("first", "best")}
+    return HeldOutShape(judge=f"{found.endpoint}/{found.model}", **values | scores)
+
+
+def growth_shape(run: Run) -> GrowthShape | None:
+    found = growth_of(run)
+    return GrowthShape(**{name: found[name] for name in GrowthShape.model_fields}) if found else None
+
+
 AS_THEY_ARE = (
     "title", "task_type", "status", "outcome", "stop_reason", "why", "kinship", "best_round",
     "passed_in_round", "rounds_judged", "signal_rounds", "penalty_rounds", "cut_rounds",
@@ -204,6 +258,8 @@ WHOLE: Mapping[str, Callable[[TaggedRun], Any]] = {
     "rerun_of": attrgetter("run.rerun_of_id"),
     "judge_mode": lambda tagged: tagged.run.snapshot.get("judges", {}).get("mode", JudgeMode.SINGLE),
     "panel": lambda tagged: panel_shapes(tagged.run),
+    "held_out": lambda tagged: held_out_shape(tagged.run),
+    "growth": lambda tagged: growth_shape(tagged.run),
 }
 
 

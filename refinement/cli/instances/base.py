@@ -132,6 +132,7 @@ class NewRun(TypedDict):
     producer: str
     judge: str
     clerk: str
+    held_out: str
     changes: dict[str, str]  # of the rubric, for this run only, by path
 
 

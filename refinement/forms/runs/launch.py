@@ -132,6 +132,13 @@ class LaunchForm(forms.Form):
         help_text="Merges a board's replies.",
     )
     clerk_typed = typed_field("clerk")
+    held_out = forms.CharField(
+        label="Held-out judge",
+        required=False,
+        max_length=400,
+        widget=forms.Select,
+        help_text="Scores the first and the best round at the end. The loop never sees its scores.",
+    )
     title = forms.CharField(
         label="Title",
         required=False,
@@ -193,6 +200,8 @@ class LaunchForm(forms.Form):
         self._choices(
             "clerk", [("", definition.judges.clerk.partition("/")[2] or "Same as the judge"), *clerks[1:]]
         )
+        others = model_choices(offers, str(self["held_out"].value() or ""))
+        self._choices("held_out", [("", "None"), *others[1:]])
         self._add_texts(shown or definition)
         for override in OVERRIDES:
             self.fields[override.name] = override.field(definition)
@@ -292,6 +301,7 @@ class LaunchForm(forms.Form):
             self.errors.pop("judge", None)
             cleaned["judge_target"] = cleaned["producer_target"]  # never called: only checks decide
         cleaned["clerk_target"] = self._clerk(cleaned)
+        cleaned["held_out_target"] = self._held_out(cleaned)
         self._clean_tags(cleaned)
         return cleaned
 
@@ -389,6 +399,12 @@ class LaunchForm(forms.Form):
         """The clerk's model; None for the rubric's or the judge's."""
         chosen = cleaned.get("clerk_typed") or cleaned.get("clerk")
         return self._target("clerk", cleaned) if chosen else None
+
+    def _held_out(self, cleaned: dict[str, Any]) -> Target | None:
+        """The held-out judge's model; None for none, or for a rubric that no model judges."""
+        if not cleaned.get("held_out") or not self.as_saved.criteria:
+            return None
+        return self._target("held_out", cleaned)
 
     def _clean_tags(self, cleaned: dict[str, Any]) -> None:
         try:

@@ -40,6 +40,7 @@ def run_markdown(
     human_scores: Sequence[Mapping[str, Any]] = (),
     decisions: Sequence[Mapping[str, Any]] = (),
     feedback: Sequence[Mapping[str, Any]] = (),
+    watch: Sequence[str] = (),
     imported: str = "",
 ) -> Iterator[str]:
     """The report in pieces: result, trajectory, rounds, best candidate, task and sources."""
@@ -49,6 +50,8 @@ def run_markdown(
         yield f"{inline(imported)}\n\n"
     yield table(["Field", "Value"], [[inline(name), inline(value)] for name, value in _facts(run, rubric)])
     yield decisions_section(rubric, decisions)
+    if watch:
+        yield "\n## Reward-hacking watch\n\n" + "".join(f"- {inline(words)}\n" for words in watch)
     yield "\n## Trajectory\n\n"
     yield _trajectory(rubric, rounds)
     yield "\n## Rounds\n"

@@ -58,6 +58,7 @@ class Command(BaseCommand):
         add("--source", action="append", default=[], metavar="FILE", dest="sources")
         add("--producer", metavar="ENDPOINT/MODEL", help="the writer: ollama/NAME, embedded, scripted:FILE")
         add("--judge", metavar="ENDPOINT/MODEL", help="the judge; not needed without criteria")
+        add("--held-out", metavar="ENDPOINT/MODEL", help="a judge that scores the result at the end")
         add("--clerk", metavar="ENDPOINT/MODEL", help="the clerk (default: the rubric's, or the judge)")
         add(
             "--judges", choices=[mode.value for mode in JudgeMode], help="who judges, instead of the rubric's"
@@ -138,6 +139,7 @@ def created(options: dict[str, Any]) -> Run:
     producer = target(options["producer"], detach=options["detach"])
     judge = target(options["judge"], detach=options["detach"]) if options["judge"] else producer
     clerk = target(options["clerk"], detach=options["detach"]) if options["clerk"] else None
+    held_out = target(options["held_out"], detach=True) if options["held_out"] else None
     contexts_check(
         definition=definition, task=task, seed=seed, sources=sources, producer=producer, judge=judge
     )
@@ -151,6 +153,7 @@ def created(options: dict[str, Any]) -> Run:
         producer=producer,
         judge=judge,
         clerk=clerk,
+        held_out=held_out,
         definition=definition,
         status=RunStatus.QUEUED if options["detach"] else RunStatus.RUNNING,
     )

@@ -85,7 +85,7 @@ def values_of(run: Run) -> dict[str, Any]:
         "sources": sources_of(run),
         "rubric": run.rubric.slug,
         "version": f"{run.rubric.slug}@{run.rubric_version.number}",
-        **{role: model for role in ("producer", "judge") if (model := model_of(run, role))},
+        **{role: model for role in ("producer", "judge", "held_out") if (model := model_of(run, role))},
         "tags": ", ".join(run.tags.values_list("name", flat=True)),
     }
 

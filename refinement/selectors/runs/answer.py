@@ -18,6 +18,7 @@ from refinement.selectors.runs.noise import (
     same_text_sentence,
 )
 from refinement.selectors.runs.page import RunFacts
+from refinement.selectors.runs.watch import Watch
 from refinement.selectors.runs.words import capital_round_name, outcome_word
 
 WIDE_GAP = Decimal("0.15")  # of the scale: from here people and the judge disagree
@@ -111,7 +112,9 @@ def mean_of(rows: Sequence[HumanScore]) -> Decimal:
     return sum((entry.composite for entry in rows), ZERO) / len(rows)
 
 
-def answer_of(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> Answer:
+def answer_of(
+    facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]], watch: Watch | None = None
+) -> Answer:
     """The answer, with people's scores by round. At most two queries."""
     run, rubric = facts.run, facts.rubric
     row = facts.result
@@ -134,7 +137,9 @@ def answer_of(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> An
         demo=demo,
         people=people,
         checks=checks,
-        doubts=tuple(doubts_of(facts, row, people, checks)) if row and run.is_finished else (),
+        doubts=(*doubts_of(facts, row, people, checks), *watch_doubts(watch))
+        if row and run.is_finished
+        else (),
         noise=None if alone else facts.noise,
     )
 
@@ -261,6 +266,11 @@ def noise_doubts(facts: RunFacts, row: Round) -> list[Doubt]:
 
 def capitalised(words: str) -> str:
     return words[:1].upper() + words[1:]
+
+
+def watch_doubts(watch: Watch | None) -> list[Doubt]:
+    """What suggests that the text was written for its judge."""
+    return [Doubt(title, words) for title, words in watch.doubts] if watch else []
 
 
 def reply_doubts(facts: RunFacts, row: Round) -> list[Doubt]:

@@ -1,6 +1,6 @@
 """What became of a run's feedback: from its ledger, with people's corrections."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -133,6 +133,12 @@ def ledger_values(run: Run, rubric: Rubric) -> tuple[list[dict[str, Any]], dict[
 
 def concluded(run: Run, steps: Sequence[Step], *, only: int | None = None) -> tuple[Entry, ...]:
     return conclude(steps, noise=run.smallest_difference or ZERO, only=only)
+
+
+def growth_of(run: Run) -> Mapping[str, Any]:
+    """How the best text differs from the first, once the run has ended; else empty. One query."""
+    stored = _stored(run.pk) if run.is_finished else []
+    return stored[0].growth if stored and stored[0].covers == run.rounds_judged else {}
 
 
 def _stored(run: int) -> list[RunLedger]:
@@ -299,10 +305,13 @@ class RubricCounts:
     items: Followed
 
 
-def rubric_counts(rubric: int) -> RubricCounts | None:
-    """What became of the feedback in the rubric's newest runs; None if there was none. One query."""
+def rubric_counts(rubric: int, *, hidden: Collection[int] = ()) -> RubricCounts | None:
+    """What became of the feedback in the rubric's newest runs; None if there was none. One query.
+
+    `hidden` runs are left out: the user scores them blind.
+    """
     names = [name.name for name in RunLedger._meta.get_fields() if name.name.startswith(("sugg", "items"))]
-    newest = RunLedger.objects.filter(rubric=rubric).order_by("-run")[:COUNTED_RUNS]
+    newest = RunLedger.objects.filter(rubric=rubric).exclude(run__in=hidden).order_by("-run")[:COUNTED_RUNS]
     found = newest.aggregate(**{name: Sum(name) for name in names})
     if not found["items"]:
         return None

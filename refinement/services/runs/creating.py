@@ -39,6 +39,7 @@ from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
+from refinement.services.runs.held_out_choice import held_out_validate
 from refinement.services.runs.sources import sources_create, sources_validate
 from refinement.services.trust.launching import judge_at_launch
 from refinement.texts import label, storable
@@ -57,6 +58,7 @@ def run_create(
     producer: Target,
     judge: Target,
     clerk: Target | None = None,
+    held_out: Target | None = None,
     seed: str = "",
     definition: engine.Rubric | None = None,
     user: User | None = None,
@@ -72,7 +74,8 @@ def run_create(
     """Create and queue a run with a snapshot of everything needed to replay it.
 
     `definition` is the version's definition with changes for this run. The clerk's model is `clerk`, else
-    the rubric's, else the judge's. Without a `title`, it is made from the task. What is known about the
+    the rubric's, else the judge's. A `held_out` judge scores the first and the best round at the end. Without
+    a `title`, it is made from the task. What is known about the
     judge's noise is kept with the run, unless its rubric is only an eval file's (`known_judge`). Raises
     ValidationError.
     """
@@ -111,11 +114,14 @@ def run_create(
         judge_model=judge.model,
         clerk_endpoint=scribe.endpoint,
         clerk_model=scribe.model,
+        held_out_endpoint=held_out.endpoint if held_out and used.criteria else "",
+        held_out_model=held_out.model if held_out and used.criteria else "",
         kinship=kin.value if kin else "",
         status=status,
         woken_at=timezone.now(),
     )
     panel = panel_rows(run, used.judges.panel)
+    held_out_validate(held_out, judge, panel)
     run.prices = prices_for([producer, judge, scribe, *(Target(row.endpoint, row.model) for row in panel)])
     if known_judge:
         keep_judge(run, version, used, panel)

@@ -92,6 +92,7 @@ def runs_launch(
     producer: Target,
     judge: Target,
     clerk: Target | None = None,
+    held_out: Target | None = None,
     title: str = "",
     task_type: str = "",
     tags: Sequence[str] = (),
@@ -111,7 +112,7 @@ def runs_launch(
         definition=definition, task=task, seed=seed, sources=sources, producer=producer, judge=judge
     )
     content = (version.pk, rubric_to_json(definition), task, seed, sources, producer, judge, clerk)
-    fingerprint = fingerprint_of(key, user, (*content, title, task_type, sorted(tags), repeats))
+    fingerprint = fingerprint_of(key, user, (*content, held_out, title, task_type, sorted(tags), repeats))
     with transaction.atomic():
         lock_launch(fingerprint)
         before = launched_before(project, fingerprint)
@@ -128,6 +129,7 @@ def runs_launch(
                 producer=producer,
                 judge=judge,
                 clerk=clerk,
+                held_out=held_out,
                 user=user,
                 title=title,
                 task_type=task_type,

@@ -339,6 +339,7 @@ def run_rerun(*, run: Run, user: User | None = None) -> Run:
         producer=Target(run.producer_endpoint, run.producer_model),
         judge=Target(run.judge_endpoint, run.judge_model),
         clerk=Target(run.clerk_endpoint, run.clerk_model) if run.clerk_model else None,
+        held_out=Target(run.held_out_endpoint, run.held_out_model) if run.held_out_model else None,
         definition=definition,
         user=user,
         task_type=run.task_type,

@@ -15,6 +15,7 @@ from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.rubrics.lists import recent_runs
 from refinement.selectors.rubrics.page import version_facts
 from refinement.selectors.rubrics.past_runs import lately
+from refinement.selectors.runs.ledger import rubric_counts
 from refinement.services.rubrics.editing import copy_name
 from refinement.views.rubrics.context import rubric_context
 
@@ -44,6 +45,7 @@ def overview(
     page["topics"] = topics(definition, {})
     page["lately"] = lately(page["rubric"])
     page["runs"] = recent_runs(page["rubric"], None if number is None else version)
+    page["followed"] = rubric_counts(page["rubric"].pk, hidden=list(request.blind_runs))
     page["one_version"] = number is not None
     if page["can_edit"]:
         page["copy"] = copy or DuplicateForm(

@@ -135,6 +135,7 @@ def launched_from(request: ProjectRequest, form: LaunchForm) -> Launched:
         producer=values["producer_target"],
         judge=values["judge_target"],
         clerk=values["clerk_target"],
+        held_out=values["held_out_target"],
         title=values["title"],
         task_type=values["task_type"],
         tags=values["tag_names"],

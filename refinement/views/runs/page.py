@@ -28,6 +28,7 @@ from refinement.selectors.runs.live.progress import progress_of
 from refinement.selectors.runs.page import RunFacts, run_facts, tags_of
 from refinement.selectors.runs.rounds import RoundFacts, round_facts, with_ledger
 from refinement.selectors.runs.texts.sources import quoted_places, source_lines
+from refinement.selectors.runs.watch import Watch, watch_of
 from refinement.selectors.runs.words import plateau_calls, reason_label
 from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.services.runs.lifecycle import MOST_MORE_ROUNDS
@@ -84,6 +85,7 @@ def shown_round(
     facts = run_facts(run)
     context = {"section": "runs", "run": run, "facts": facts, **round_context(request, facts, number)}
     context |= {"can_edit": can_edit(request), **live_context(facts, number), **more}
+    context["watch"] = watch_of(run, facts.rubric)
     name = "_pane" if request.htmx.target == "round-text" else "_round"
     return render(request, f"refinement/runs/{name}.html", context, status=status)
 
@@ -95,13 +97,15 @@ def run_context(request: ProjectRequest, run: Run, number: int | None = None) ->
     if number is not None and opened is None:
         raise Http404("Round not found in this run.")
     scores = people_scores(run)
-    head = head_context(facts, scores)
+    watch = watch_of(run, facts.rubric)
+    head = head_context(facts, scores, watch)
     live = live_context(facts, number)
     return {
         "section": "runs",
         "run": run,
         "facts": facts,
         "can_edit": can_edit(request),
+        "watch": watch,
         **head,
         **decide_context(request, facts, head["decided"].seen),
         **team_context(request, run),
@@ -131,12 +135,14 @@ def decide_context(request: ProjectRequest, facts: RunFacts, seen: int) -> dict[
     return {"decide": decision_form(facts.run, facts.rubric, numbers, seen=seen)}
 
 
-def head_context(facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]]) -> dict[str, Any]:
+def head_context(
+    facts: RunFacts, scores: Mapping[int, Sequence[HumanScore]], watch: Watch | None = None
+) -> dict[str, Any]:
     """Context of the header and its forms, with people's scores by round."""
     run, rubric = facts.run, facts.rubric
     tags = tags_of(run)
     return {
-        "answer": answer_of(facts, scores),
+        "answer": answer_of(facts, scores, watch),
         "decided": decisions_of(run, rubric),
         "imported": import_of(run, rubric, {line.number: line.composite for line in facts.rounds}),
         "reason": reason_label(run),

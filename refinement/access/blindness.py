@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # These pages redirect to the scoring page; everything else responds with 403.
 PAGES = frozenset({"run_page", "run_round", "run_diff", "run_calls", "run_live", "run_compare"}) | frozenset(
-    {"experiment_cell", "experiment_compare", "suite_history"}
+    {"experiment_cell", "experiment_compare", "suite_history", "measurement_page"}
 )
 
 

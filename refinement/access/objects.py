@@ -4,13 +4,14 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import OuterRef, Subquery
 from django.http import Http404
 
-from refinement.access.labelling import label_run_or_blind, runs_or_blind
+from refinement.access.labelling import label_run_or_blind, runs_or_blind, trust_or_labelling
 from refinement.access.projects import ProjectRequest
 from refinement.models import (
     Comment,
     Event,
     Experiment,
     HumanScore,
+    Measurement,
     MemberRole,
     Round,
     Rubric,
@@ -24,6 +25,7 @@ from refinement.models import (
 from refinement.selectors.projects.lists import RANKS
 from refinement.selectors.reviews.blindness import blind_run_in, not_blind_reason
 from refinement.selectors.reviews.comments import Reader
+from refinement.selectors.trust.measurements.lists import measured_runs, measurement_found
 
 LONG_TEXTS = ("task", "seed", "snapshot", "calibration")
 
@@ -159,6 +161,21 @@ def experiment_or_404(request: ProjectRequest, number: int) -> Experiment:
     if row is None:
         raise Http404("There is no such experiment in this project.")
     row.project = request.project
+    return row
+
+
+def measurement_or_404(request: ProjectRequest, number: int) -> Measurement:
+    """The project's measurement with this number.
+
+    Raises ReadsBlind if the user is scoring one of its runs blind, or labels texts for its rubric: it shows
+    what judges gave.
+    """
+    row = measurement_found(request.project, number)
+    if row is None:
+        raise Http404("There is no such measurement in this project.")
+    trust_or_labelling(request, row.rubric_version.rubric_id)
+    if request.blind_runs:
+        runs_or_blind(request, *sorted(measured_runs(row) | ({row.run_id} if row.run_id else set())))
     return row
 
 

@@ -49,7 +49,7 @@ def saved(page, number):
 
 def test_on_a_phone_the_save_bar_leaves_the_page_to_the_rubric(editor_page):
     editor_page.set_viewport_size({"width": 390, "height": 844})
-    bar, button = editor_page.locator(".save-bar"), editor_page.locator(".save-bar button")
+    bar, button = editor_page.locator(".save-bar"), editor_page.locator(".save-bar .button-primary")
     assert bar.bounding_box()["height"] <= 84
     assert editor_page.evaluate("document.documentElement.scrollWidth") == 390
     assert button.bounding_box()["height"] >= 34

@@ -22,6 +22,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 from django.utils.http import urlencode
 
+from refinement.engine.codec import rubric_to_json
 from refinement.judging.sources import SourceText
 from refinement.models import (
     ApiToken,
@@ -38,6 +39,7 @@ from refinement.models import (
     Label,
     LabelItem,
     LabelSet,
+    Measurement,
     Membership,
     Project,
     ReviewRequest,
@@ -54,6 +56,7 @@ from refinement.models import (
     WebhookDelivery,
 )
 from refinement.providers.registry import Target
+from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.people.tokens import token_make
 from refinement.services.reviews.comment_spots import Spot
 from refinement.services.reviews.comments import comment_edit, thread_open
@@ -61,6 +64,7 @@ from refinement.services.rubrics.bench import Candidate, bench_create
 from refinement.services.rubrics.editing import default_rubrics_install
 from refinement.services.runs.creating import run_create
 from refinement.services.trust.judges import judge_ensure
+from refinement.services.trust.measurements.creating import NewItem, measurement_create
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.services.suites.given import a_suite
 from tests.services.trust.given import a_label_set
@@ -232,6 +236,12 @@ RULES: dict[str, Rule] = {
     "experiment_cell": Rule(read="viewer"),
     "experiment_baseline": Rule(write="editor"),
     "experiment_action": Rule(write="editor", values={"action": "pause"}),
+    "measurement_list": Rule(read="viewer"),
+    "retest_new": Rule(read="viewer", write="editor"),
+    "replay_new": Rule(read="viewer", write="editor"),
+    "measurement_page": Rule(read="viewer"),
+    "measurement_action": Rule(write="editor", values={"action": "pause"}),
+    "measurement_save_draft": Rule(write="editor"),
     "configuration_new": Rule(read="editor", write="editor"),
     "suite_history": Rule(read="viewer"),
     "failure_page": Rule(read="viewer"),
@@ -281,6 +291,19 @@ def run_in(project: Project) -> Run:
         project=project, version=version, task="Say it.", seed="It.", producer=model, judge=model,
         sources=[SourceText("notes.txt", "It is said.")],
     )  # fmt: skip
+
+
+def measurement_in(project: Project) -> Measurement:
+    """A replay of a draft."""
+    version = RubricVersion.objects.get(rubric__project=project, rubric__slug="wiggum")
+    return measurement_create(
+        project=project,
+        version=version,
+        kind="replay",
+        judge=("ollama", "loopback:8b", ()),
+        items=[NewItem("It.")],
+        definition=rubric_to_json(definition_of(version)),
+    )
 
 
 def member_in(project: Project) -> User:
@@ -422,6 +445,7 @@ STAGE: dict[str, Callable[[Project], object]] = {
     "form": lambda project: "json",
     "action": lambda project: "archive",
     "experiment": lambda project: experiment_in(project).pk,
+    "measurement": lambda project: measurement_in(project).pk,
     "category": lambda project: category_in(project).pk,
     "suggestion": lambda project: suggestion_in(project).pk,
     "judge": lambda project: judge_in(project).pk,

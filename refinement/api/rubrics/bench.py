@@ -24,7 +24,7 @@ from refinement.selectors.reviews.blindness import without_hidden
 from refinement.selectors.rubrics.bench import bench_or_404, benches_of, trial_or_404, trials_of
 from refinement.selectors.rubrics.bench_boards import board_report, report_for
 from refinement.selectors.rubrics.bench_report import Line
-from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.trust.measurements.definitions import definition_for
 from refinement.services.rubrics.bench import (
     MAX_CANDIDATE_CHARS,
     MAX_TASK_CHARS,
@@ -219,7 +219,7 @@ def bench_cancelled(request: ApiRequest, rubric: str, bench: int) -> BenchShape:
 def bench_scored(request: ApiRequest, rubric: str, bench: int, body: BenchScores) -> BenchShape:
     """Set human scores to compare with the judge's."""
     found = bench_or_404(rubric_or_404(request, rubric), bench)
-    definition = definition_of(found.rubric_version)
+    definition = definition_for(found)
     known = {criterion.key for criterion in definition.criteria}
     scores = {key: Decimal(score) for key, score in body.scores.items()}
     for key, score in scores.items():
@@ -309,7 +309,7 @@ def bench_shape(row: Bench) -> BenchShape:
 
 def figures_of(row: Bench, trials: list[BenchTrial]) -> list[Figure]:
     """The test's figures: the board's and then each judge's, or those of the single judge."""
-    rubric = definition_of(row.rubric_version)
+    rubric = definition_for(row)
     report = report_for(rubric, row, trials, {})
     if not row.panel:
         return [figure(line, 0) for line in (*report.lines, report.total)]

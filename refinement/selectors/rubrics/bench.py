@@ -27,9 +27,10 @@ VERSION_TEXTS = (
 
 
 def benches_of(rubric: Rubric) -> QuerySet[Bench]:
-    """The rubric's tests, newest first, without their texts."""
+    """The rubric's tests, newest first, without their texts. Those of measurements are not listed."""
+    own = Bench.objects.filter(rubric_version__rubric=rubric, measured__isnull=True)
     return (
-        without_hidden(Bench.objects.filter(rubric_version__rubric=rubric), "source_round__run")
+        without_hidden(own, "source_round__run")
         .select_related("rubric_version", "created_by")
         .defer("candidate", "task", *(f"rubric_version__{name}" for name in VERSION_TEXTS))
         .order_by("-id")

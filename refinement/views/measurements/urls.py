@@ -1,5 +1,17 @@
-"""Retests, planted defects and replays."""
+"""Measurements: list, retest, replay, and the page of one with its actions."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from refinement.views.measurements import actions, listing, page, replay, retest
+
+MEASUREMENTS = "p/<slug:slug>/measurements/"
+MEASUREMENT = f"{MEASUREMENTS}<int:measurement>"
+
+urlpatterns = [
+    path(MEASUREMENTS, listing.measurement_list, name="measurement_list"),
+    path(f"{MEASUREMENTS}retest/", retest.retest_new, name="retest_new"),
+    path(f"{MEASUREMENTS}replay/", replay.replay_new, name="replay_new"),
+    path(f"{MEASUREMENT}/", page.measurement_page, name="measurement_page"),
+    path(f"{MEASUREMENT}/save-draft/", actions.draft_save, name="measurement_save_draft"),
+    path(f"{MEASUREMENT}/do/<str:action>/", actions.measurement_action, name="measurement_action"),
+]

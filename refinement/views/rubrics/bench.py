@@ -48,7 +48,7 @@ from refinement.selectors.rubrics.bench_words import (
     pair_label,
     people_sentences,
 )
-from refinement.selectors.rubrics.definitions import definition_of
+from refinement.selectors.trust.measurements.definitions import definition_for
 from refinement.services.rubrics.bench import Candidate, bench_cancel, bench_create, bench_scores_set
 from refinement.views.rubrics.context import rubric_context
 
@@ -201,7 +201,7 @@ def bench_polled(request: ProjectRequest, rubric: str, bench: int) -> HttpRespon
 def bench_page(request: ProjectRequest, rubric: str, pk: int) -> tuple[dict[str, Any], Report]:
     page = rubric_context(request, rubric)
     bench = bench_or_404(page["rubric"], pk)
-    definition, trials = definition_of(bench.rubric_version), trials_of(bench)
+    definition, trials = definition_for(bench), trials_of(bench)
     scores, whose = people_scores(bench)
     report = report_for(definition, bench, trials, scores)
     page |= {

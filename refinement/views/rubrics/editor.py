@@ -48,7 +48,7 @@ def rubric_edit(request: ProjectRequest, rubric: str) -> HttpResponse:
         fields = form_fields(rubric_to_json(base)) | {"note": page.get("case_note", "")}
         return editor_page(request, page, base, fields, fresh=True)
     fields = clean_fields(request.POST.dict())
-    page = rubric_context(request, rubric, _number(fields, "edited_from"))
+    page = rubric_context(request, rubric, version_number(fields, "edited_from"))
     page |= case_asked(request, page["rubric"])
     base = definition_of(page["version"])
     act = fields.get("act", "save")
@@ -71,7 +71,7 @@ def rubric_try_check(request: ProjectRequest, rubric: str) -> HttpResponse:
     tried = checks_tried(fields, fields.get("try", "all"))
     if request.htmx and not request.htmx.boosted:
         return render(request, "refinement/rubrics/editor/_tried.html", {"tried": tried})
-    page = rubric_context(request, rubric, _number(fields, "edited_from"))
+    page = rubric_context(request, rubric, version_number(fields, "edited_from"))
     page["tried"] = tried
     return editor_page(request, page, definition_of(page["version"]), fields)
 
@@ -89,7 +89,7 @@ CHANGES: dict[str, Callable[[Fields, str], Fields]] = {
 }
 
 
-def _number(fields: Fields, name: str) -> int:
+def version_number(fields: Fields, name: str) -> int:
     """A version number from the form; missing only if the form was not made by this page."""
     typed = fields.get(name, "")
     if not re.fullmatch(r"[1-9][0-9]{0,8}", typed):
@@ -173,7 +173,7 @@ def _merge(
     if mine.definition is None:
         return editor_page(request, page, base, fields, mine.problems)
     original = page
-    page = rubric_context(request, page["rubric"].slug, _number(fields, "theirs"))
+    page = rubric_context(request, page["rubric"].slug, version_number(fields, "theirs"))
     theirs = definition_of(page["version"])
     joined = merged_fields(base, mine, theirs, fields)
     reading = read_definition(joined, theirs)

@@ -1,0 +1,1 @@
+"""Forms of measurements: which texts, which judge, how often."""

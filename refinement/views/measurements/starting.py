@@ -1,0 +1,107 @@
+"""What the pages for new measurements share: the rubric, the quote, and the start."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+
+from refinement.access.objects import rubric_or_404, version_or_404
+from refinement.access.projects import ProjectRequest
+from refinement.forms.measurements.base import MeasuringForm
+from refinement.models import Rubric, RubricVersion
+from refinement.selectors.projects.budgets import budget_of
+from refinement.selectors.trust.measurements.choosing import judge_used
+from refinement.services.trust.measurements.creating import measurement_create
+from refinement.services.trust.measurements.quoting import Quote, measurement_quote
+
+MOST_VERSIONS = 100
+MOST_RUBRICS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What `measurement_create` will be given, or why it cannot be; or nothing, if the form has errors."""
+
+    values: Mapping[str, Any] | None = None
+    quote: Quote | None = None
+
+
+def rubric_asked(request: ProjectRequest) -> Rubric | None:
+    """The rubric of the query string; None if none is named and the project has several."""
+    slug = request.GET.get("rubric", "")
+    if slug:
+        return rubric_or_404(request, slug[:100])
+    rubrics = list(Rubric.objects.filter(project=request.project, archived_at=None)[:2])
+    if len(rubrics) == 1:
+        rubrics[0].project = request.project
+        return rubrics[0]
+    return None
+
+
+def rubrics_to_choose(request: ProjectRequest) -> list[Rubric]:
+    rows = Rubric.objects.filter(project=request.project, archived_at=None)
+    return list(rows.order_by("name")[:MOST_RUBRICS])
+
+
+def versions_of(rubric: Rubric) -> list[RubricVersion]:
+    rows = list(rubric.versions.only("rubric", "number", "note")[:MOST_VERSIONS])
+    if not rows:
+        raise Http404("This rubric has no versions.")
+    return rows
+
+
+def usual_values(
+    request: ProjectRequest, rubric: Rubric, versions: Sequence[RubricVersion]
+) -> dict[str, Any]:
+    """The form's initial values: the asked or newest version, and the judge of the newest run."""
+    asked = request.GET.get("version", "")
+    numbers = [version.number for version in versions]
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 0
+    return {
+        "version": number if number in numbers else numbers[0],
+        "judge": request.GET.get("judge", "")[:400] or judge_used(rubric),
+    }
+
+
+def version_chosen(rubric: Rubric, number: int) -> RubricVersion:
+    return version_or_404(rubric, number)
+
+
+def planned(form: MeasuringForm, values: Mapping[str, Any]) -> Planned:
+    """The quote; problems become errors of the form."""
+    try:
+        return Planned(values, measurement_quote(**values))
+    except ValidationError as refusal:
+        add_refusal(form, refusal)
+        return Planned()
+
+
+def add_refusal(form: MeasuringForm, refusal: ValidationError) -> None:
+    """Adds a service's errors to the fields they are about."""
+    for name, words in refusal.message_dict.items():
+        form.add_error(name if name in form.fields else None, words)
+
+
+def started(request: ProjectRequest, form: MeasuringForm, plan: Planned) -> HttpResponse | None:
+    """Creates the measurement and redirects to it; None if it is refused."""
+    if plan.values is None or plan.quote is None:
+        return None
+    try:
+        row = measurement_create(**plan.values, user=request.user, quote=plan.quote.as_json())
+    except ValidationError as refusal:
+        add_refusal(form, refusal)
+        return None
+    return redirect("measurement_page", request.project.slug, row.pk)
+
+
+def shown_form(
+    request: ProjectRequest, template: str, page: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """The page; for htmx, the quote alone."""
+    page = {"section": "trust", "budget": budget_of(request.project), **page}
+    if request.htmx and not request.htmx.boosted:
+        return render(request, "refinement/measurements/_quote.html", page | {"is_partial": True})
+    return render(request, f"refinement/measurements/{template}.html", page, status=status)

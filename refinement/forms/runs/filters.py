@@ -49,10 +49,12 @@ DECISIONS = [
     (DecisionKind.REJECTED.value, "Rejected"),
 ]
 IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices[:-1]]
+OWN, OF_EXPERIMENTS = "own", "experiments"
+ORIGINS = [(OWN, "Without experiments"), (OF_EXPERIMENTS, "Only of experiments")]
 REVIEWS = [(MINE, "Waiting for me")]
 CHOSEN = (
     *("outcome", "status", "decision", "review", "rubric", "tag", "person", "task_type"),
-    *("producer", "judge", "reason", "kinship", "mark", "imported", "suite", "experiment"),
+    *("producer", "judge", "reason", "kinship", "mark", "imported", "suite", "experiment", "origin"),
 )
 OFFERED = ("rubric", "producer", "judge", "person", "task_type", "tag", "suite", "experiment")
 RANGES = (
@@ -157,6 +159,7 @@ class RunFilterForm(forms.Form):
         widget=forms.Select,
         error_messages={"invalid": "Choose an experiment from the list."},
     )
+    origin = one_of("Runs", ORIGINS)
     since = day("Launched from")
     until = day("Launched until")
     r1_min = score("First score from")
@@ -209,10 +212,12 @@ class RunFilterForm(forms.Form):
         given = {
             name: value
             for name, value in self.cleaned_data.items()
-            if name not in ("q", "sort", "review") and value not in ("", None)
+            if name not in ("q", "sort", "review", "origin") and value not in ("", None)
         }
         if self.cleaned_data.get("review") and self.user is not None:
             given["reviewer"] = self.user.pk
+        if origin := self.cleaned_data.get("origin"):
+            given["of_experiments"] = origin == OF_EXPERIMENTS
         if given.get("status") == IN_PROGRESS:
             given["status"] = UNDER_WAY
         if reason := given.get("reason"):

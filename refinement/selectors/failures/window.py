@@ -77,7 +77,7 @@ def experiments_choice(given: str, filters: RunFilters) -> str:
     By default they are left out: an experiment repeats each task under several configurations, so that one
     may have more runs than everything else.
     """
-    if filters.experiment or filters.suite:
+    if filters.experiment or filters.suite or filters.of_experiments is not None:
         return ""
     return given if given in EXPERIMENTS else LEAVE_OUT
 
@@ -85,6 +85,8 @@ def experiments_choice(given: str, filters: RunFilters) -> str:
 def with_experiments(filters: RunFilters, given: str) -> RunFilters:
     """The filters with the choice applied."""
     choice = experiments_choice(given, filters)
+    if not choice:
+        return filters
     return replace(filters, of_experiments={LEAVE_OUT: False, ONLY: True}.get(choice))
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.forms.runs.filters import RunFilterForm
+from refinement.forms.runs.filters import OF_EXPERIMENTS, OWN, RunFilterForm
 from refinement.models import FailureNaming, Report, ReportStatus
 from refinement.selectors.failures.categories import ORDERS, RISING, categories_of
 from refinement.selectors.failures.criteria import criteria_figures
@@ -26,6 +26,7 @@ from refinement.selectors.failures.shown import categories_shown, category_shown
 from refinement.selectors.failures.window import (
     EXPERIMENTS,
     LEAVE_OUT,
+    ONLY,
     SIZES,
     Window,
     experiments_choice,
@@ -65,6 +66,7 @@ def failure_page(request: ProjectRequest) -> HttpResponse:
         "tab": tab,
         "tabs": [(name, words, with_value(query, "tab", name)) for name, words in TABS.items()],
         "query": form.query(),
+        "runs_query": runs_query(form, request.GET),
         "state_query": query.urlencode(),
         "scope_query": scope_query(query, window),
         "address": reverse("failure_page", args=[request.project.slug]),
@@ -122,6 +124,13 @@ def with_value(query: QueryDict, name: str, value: str) -> str:
     if value:
         changed[name] = value
     return changed.urlencode()
+
+
+def runs_query(form: RunFilterForm, given: QueryDict) -> str:
+    """The same runs in the list of runs."""
+    choice = experiments_choice(given.get("experiments", ""), form.filters)
+    origin = {LEAVE_OUT: OWN, ONLY: OF_EXPERIMENTS}.get(choice)
+    return form.query(origin=origin) if origin else form.query()
 
 
 def scope_query(query: QueryDict, window: Window) -> str:

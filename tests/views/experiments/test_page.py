@@ -309,6 +309,12 @@ def test_a_run_names_its_experiment_and_the_list_filters_by_it(as_viewer, projec
     listed = as_viewer.get(reverse("run_list", args=[project.slug], query={"experiment": experiment.pk}))
     assert "Write one" in listed.content.decode()
     assert "Write two" not in listed.content.decode()
+    letter = f'<span aria-hidden="true">exp. {experiment.pk} A</span>'
+    assert letter in listed.content.decode()
+    for origin, there, away in (("own", "two", "one"), ("experiments", "one", "two")):
+        listed = as_viewer.get(reverse("run_list", args=[project.slug], query={"origin": origin}))
+        assert f"Write {there}" in listed.content.decode()
+        assert f"Write {away}" not in listed.content.decode()
     assert other.pk != mine.pk
 
 

@@ -19,6 +19,7 @@ from refinement.models import (
     FailureSuggestion,
     Report,
     Round,
+    Run,
     Verdict,
 )
 from refinement.providers.base import CallControl, CompletionRequest, ModelInfo, Reply
@@ -152,7 +153,7 @@ def test_a_category_keeps_the_filter_that_the_reader_came_with(as_viewer, projec
     assert f'href="{address}?outcome={run.outcome}&amp;window=300"' in html
     Run.objects.filter(pk=run.pk).update(producer_model="other:1b")
     html = as_viewer.get(f"{address}?producer=other:1b&window=300").content.decode()
-    assert "2 issues in 1 run<" in html
+    assert "2 issues in 1 run ·" in html
     assert "In the newest 1 ended runs." in html
     assert f'href="{address}">All issues ever</a>' in html
 
@@ -246,6 +247,9 @@ def test_runs_of_experiments_count_only_if_asked_for(as_viewer, project, page):
     assert runs(f"?suite={experiment.suite_version.suite.slug}") == (2, False)
     text = as_viewer.get(f"{page}?experiments=only").content.decode()
     assert '<input type="hidden" name="experiments" value="only">' in text
+    for query, shown in (("", "?origin=own"), ("?experiments=only", "?origin=experiments")):
+        assert f'/runs/{shown}">Show runs' in as_viewer.get(page + query).content.decode()
+    assert runs("?origin=own") == (1, False)
     address = "/api/v1/projects/alpha/failures"
     assert [as_viewer.get(address + query).json()["runs"] for query in ("", "?experiments=include")] == [1, 3]
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from django.db.models import F, OrderBy, OuterRef, QuerySet, Subquery
 
 from refinement.charts import Sparkline, sparkline
-from refinement.models import Project, Round, Run, RunTag
+from refinement.models import Configuration, Project, Round, Run, RunTag
 from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
 from refinement.selectors.runs.listing.filters import RunFilters, runs_matching
 from refinement.selectors.runs.listing.orders import NEWEST, Order, Place, beyond
@@ -30,7 +30,7 @@ SHOWN_FIELDS = (
     *("producer_model", "judge_model", "kinship"),
     *("r1", "best", "best_round", "improvement", "trajectory", "rounds_judged", "model_seconds", "cost"),
     *("signal_rounds", "penalty_rounds", "cut_rounds", "prompt_tokens", "completion_tokens"),
-    *("created_at", "archived_at", "started_at", "finished_at", "batch"),
+    *("created_at", "archived_at", "started_at", "finished_at", "batch", "experiment_id"),
     *("waiting_for", "waiting_endpoint", "next_try_at"),
     *("decision", "chosen_round", "source", "last", "calls_made", "producer_endpoint", "judge_endpoint"),
     *("rubric__name", "rubric__slug", "rubric_version__number", "created_by__name", "created_by__email"),
@@ -44,6 +44,11 @@ SNAPSHOT_VALUES = {
     "shown_decimals": F("snapshot__policy__composite_decimals"),
     "shown_judges": F("snapshot__judges__mode"),
     "chosen_score": Subquery(CHOSEN.values("composite")[:1]),
+}
+EXPERIMENT_VALUES = {
+    "shown_experiment": F("experiment__name"),
+    "shown_configuration": F("experiment_run__configuration__name"),
+    "shown_letter": F("experiment_run__configuration__position"),
 }
 
 
@@ -59,6 +64,8 @@ class Listed:
     pass_mark: Decimal | None = None
     decimals: int | None = None  # of composites
     judges: str = ""  # who judges by the rubric: single, board or auto
+    experiment: str = ""  # its name
+    configuration: str = ""  # its letter and name
     chosen_score: Decimal | None = None  # of the round that people chose, if it is not the best one
 
     @property
@@ -206,7 +213,7 @@ def listed(numbers: Sequence[int]) -> list[Listed]:
 
 def _with_shown_fields(numbers: tuple[int, ...]) -> list[Run]:
     rows = Run.objects.select_related("rubric", "rubric_version", "created_by").only(*SHOWN_FIELDS)
-    return list(rows.filter(pk__in=numbers).annotate(**SNAPSHOT_VALUES).order_by())
+    return list(rows.filter(pk__in=numbers).annotate(**SNAPSHOT_VALUES, **EXPERIMENT_VALUES).order_by())
 
 
 def run_tags(numbers: Sequence[int]) -> dict[int, list[str]]:
@@ -239,8 +246,18 @@ def _line(run: Run, tags: list[str]) -> Listed:
         pass_mark=None if mark is None else Decimal(str(mark)),
         decimals=getattr(run, "shown_decimals", None),
         judges=getattr(run, "shown_judges", None) or "",
+        experiment=getattr(run, "shown_experiment", None) or "",
+        configuration=_configuration(run),
         chosen_score=getattr(run, "chosen_score", None),
     )
+
+
+def _configuration(run: Run) -> str:
+    """The letter and the name of its configuration in its experiment."""
+    position = getattr(run, "shown_letter", None)
+    if position is None:
+        return ""
+    return f"{Configuration(position=position).letter} {getattr(run, 'shown_configuration', '')}"
 
 
 def _drawn(scores: list[Decimal], bottom: Decimal, top: Decimal) -> Sparkline | None:

@@ -74,6 +74,9 @@ class Row:
     more_title: str
     source: str
     source_title: str
+    experiment: int | None
+    experiment_title: str
+    letter: str  # of its configuration
     rubric: str
     rubric_slug: str
     version: int
@@ -124,6 +127,9 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
         more_title=", ".join(hidden),
         source="example" if run.is_example else "imported" if run.source else "",
         source_title=run.get_source_display() if run.source else "",
+        experiment=run.experiment_id,
+        experiment_title=f"{entry.experiment}: {entry.configuration}" if entry.experiment else "",
+        letter=entry.configuration.partition(" ")[0],
         rubric=run.rubric.name,
         rubric_slug=run.rubric.slug,
         version=run.rubric_version.number,

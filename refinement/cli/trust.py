@@ -34,7 +34,7 @@ STANDINGS = {
     "unknown": "no second person",
 }
 EVIDENCE = {
-    "none": "No text has scores by people and by this judge.",
+    "none": "no text has scores by people and by this judge.",
     "not_enough": "Not enough evidence: at least 30 texts are needed.",
     "usable": "Usable. From 100 texts the judge may gate.",
     "may_gate": "May gate. From 200 texts two judges can be compared.",
@@ -124,15 +124,21 @@ def criterion_values(entry: dict[str, Any]) -> dict[str, Any]:
 
 def print_trust(found: "JudgeTrust") -> None:
     report = found.report
-    people = len(report["raters"])
-    print_message(
-        f"{found.rubric} × {found.judge}: {report['labels']:,} texts with scores by the judge and by "
-        f"{people:,} {'person' if people == 1 else 'people'}. {EVIDENCE[report['evidence']]}"
-    )
+    print_message(f"{found.rubric} × {found.judge}: {labels_in_words(report)}{EVIDENCE[report['evidence']]}")
     entries = report["criteria"]
     if len(entries) != 1:
         entries = [*entries, report["composite"]]
     print_table(COLUMNS, [line_of(entry) for entry in entries])
+
+
+def labels_in_words(report: dict[str, Any]) -> str:
+    """How many texts count; the composite's people are those who scored every criterion."""
+    texts, people = report["labels"], report["composite"]["raters"]
+    if not texts:
+        return ""
+    texts_in_words = "1 text" if texts == 1 else f"{texts:,} texts"
+    people_in_words = "1 person" if people == 1 else f"{people:,} people"
+    return f"{texts_in_words} with scores by the judge and by {people_in_words}. "
 
 
 def line_of(entry: dict[str, Any]) -> dict[str, Any]:

@@ -137,7 +137,7 @@ class LaunchForm(forms.Form):
         required=False,
         max_length=400,
         widget=forms.Select,
-        help_text="Scores the first and the best round at the end. The loop never sees its scores.",
+        help_text="Scores the first and the best round at the end: two more calls. The loop never sees them.",
     )
     title = forms.CharField(
         label="Title",

@@ -21,7 +21,7 @@ from refinement.services.projects.settings import (
 )
 
 router = Router(tags=["Projects"])
-BUDGET = ("monthly_cost", "monthly_tokens")
+NULLABLE = ("monthly_cost", "monthly_tokens", "gate_labels", "gate_kappa")
 
 
 class ProjectLine(Schema):
@@ -40,16 +40,27 @@ class ProjectSettings(ProjectLine):
     sharing: bool = Field(description="Runs can be shared with people without an account.")
     monthly_cost: str | None = Field(description="The budget of a month; null for no limit.", examples=["50"])
     monthly_tokens: int | None = Field(description="The same in tokens.", examples=[5_000_000])
+    gate_labels: int | None = Field(
+        description="Labels that a judge needs before its PASS counts in gates; null for no rule.",
+        examples=[100],
+    )
+    gate_kappa: str | None = Field(description="Its agreement with people, at least.", examples=["0.6"])
+    gate_like_people: bool = Field(
+        description="It must agree with people as well as they agree with each other."
+    )
 
 
 class SettingsChange(Schema):
-    """Settings to change; omitted ones stay. A budget of null is no limit."""
+    """Settings to change; omitted ones stay. A budget of null is no limit, a gate of null no rule."""
 
     name: str | None = Field(None, min_length=1, max_length=120)
     blind_scores: bool | None = None
     sharing: bool | None = None
     monthly_cost: Decimal | None = Field(None, gt=0, max_digits=12, decimal_places=2)
     monthly_tokens: int | None = Field(None, ge=1, le=10**15)
+    gate_labels: int | None = Field(None, ge=1, le=1_000_000)
+    gate_kappa: Decimal | None = Field(None, ge=-1, le=1, max_digits=4, decimal_places=3)
+    gate_like_people: bool | None = None
 
 
 @router.get("", response=Page[ProjectLine])
@@ -81,7 +92,7 @@ def project_change(
     given = {
         name: value
         for name, value in body.model_dump(exclude_unset=True).items()
-        if value is not None or name in BUDGET
+        if value is not None or name in NULLABLE
     }
     now = {name: getattr(project, name) for name in SETTINGS}
     try:
@@ -114,4 +125,7 @@ def shown(request: ApiRequest) -> ProjectSettings:
         sharing=project.sharing,
         monthly_cost=exact(project.monthly_cost),
         monthly_tokens=project.monthly_tokens,
+        gate_labels=project.gate_labels,
+        gate_kappa=exact(project.gate_kappa),
+        gate_like_people=project.gate_like_people,
     )

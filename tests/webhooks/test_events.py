@@ -48,6 +48,7 @@ def test_a_run_that_ends_is_told_with_its_figures(hook, scene, project):
         "improvement": "2.500000",
         "best_round": 2,
         "passed_in_round": 2,
+        **NOTHING_KNOWN,
     }
     assert message["id"] == str(WebhookDelivery.objects.get().key)
 
@@ -64,6 +65,10 @@ def test_a_run_that_waits_is_told_once_and_so_is_its_cancelling(hook, scene, edi
     run_cancel(run=run, user=editor)
     assert [message["event"] for message in told()] == ["run.waiting", "run.finished"]
     assert told()[1]["run"]["outcome"] == "CANCELLED"
+
+
+# About the judge: neither noise nor a rule of the project.
+NOTHING_KNOWN = dict.fromkeys(("judge_proven", "unproven_reason", "within_noise", "smallest_difference"))
 
 
 @pytest.mark.parametrize("blind", [False, True])

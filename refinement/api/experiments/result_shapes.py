@@ -58,6 +58,10 @@ class TypeFigures(Schema):
 class ConfigurationFigures(TypeFigures):
     """A configuration's figures over all tasks."""
 
+    judge_proven: bool | None = Field(
+        None, description="Whether its judge has what the project requires; null if it requires nothing."
+    )
+    unproven_reason: str = Field("", description="Why its judge is not proven.")
     changes: list[ChangeShape] = Field(description="Settings that differ from the baseline's.")
     runs: int
     done: int = Field(description="Ended runs, also without a score.")

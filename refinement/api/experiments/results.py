@@ -26,6 +26,7 @@ from refinement.interchange.experiments.summary import results_markdown
 from refinement.models import Experiment
 from refinement.selectors.experiments.exports import cell_rows, current_rows, run_values
 from refinement.selectors.experiments.history import suite_history
+from refinement.selectors.trust.gate import figures_with_standings
 from refinement.services.experiments.reporting import comparison_wanted, results_wanted
 
 router = Router(tags=["Experiments"])
@@ -39,7 +40,10 @@ def experiment_results(request: ApiRequest, experiment: int) -> dict[str, Any]:
     """Read the figures. Workers compute them after runs end; poll while `is_current` is false."""
     row = experiment_or_404(request, experiment)
     figures_or_blind(request, row)
-    return stored_values(results_wanted(row), "results")
+    found = stored_values(results_wanted(row), "results")
+    if found["results"]:
+        found["results"] = figures_with_standings(row, found["results"])
+    return found
 
 
 class CellQuery(Schema):

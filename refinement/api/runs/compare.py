@@ -20,6 +20,7 @@ from refinement.selectors.compare.settings import settings_compared
 from refinement.selectors.rubrics.definitions import plain
 from refinement.selectors.runs.listing.lists import run_tags
 from refinement.selectors.runs.texts.diffs import bounded, shown_pieces
+from refinement.selectors.trust.gate import standings
 
 router = Router(tags=["Runs"])
 Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
@@ -105,11 +106,14 @@ def runs_compared(request: ApiRequest, query: Query[CompareQuery]) -> RunsCompar
     sides = sides_of(request.project, numbers)
     if len(sides) != len(numbers) or len(sides) < FEWEST:
         raise Http404("One of these runs is not in this project, or a run is given twice.")
-    tags = run_tags(numbers)
+    tags, judges = run_tags(numbers), standings(numbers)
     settings = settings_compared(sides)
     return RunsCompared(
         one_scale=one_scale(sides),
-        runs=[compared_run(side, tags.get(side.run.pk, [])) for side in sides],
+        runs=[
+            compared_run(side, TaggedRun(side.run, tags.get(side.run.pk, []), judges.get(side.run.pk)))
+            for side in sides
+        ],
         settings=[
             DifferingSetting(group=entry.group, label=entry.label, values=list(entry.values))
             for entry in settings.differing
@@ -127,8 +131,8 @@ def chosen(sides: list[Side], number: int | None, usual: Side) -> Side:
     return found
 
 
-def compared_run(side: Side, tags: list[str]) -> ComparedRun:
-    told, scale = TaggedRun(side.run, tags), side.rubric.scale
+def compared_run(side: Side, told: TaggedRun) -> ComparedRun:
+    scale = side.rubric.scale
     return ComparedRun(
         **{name: get(told) for name, get in LINE.items()},
         scale=[plain(scale.minimum), plain(scale.maximum)],

@@ -19,6 +19,7 @@ from refinement.selectors.runs.held_out import held_out_of
 from refinement.selectors.runs.ledger import growth_of
 from refinement.selectors.runs.listing.lists import run_tags, run_values
 from refinement.selectors.runs.noise import NOISE_FIELDS
+from refinement.selectors.trust.gate import Standing, run_standing, standings
 
 
 class RubricRef(Schema):
@@ -64,6 +65,11 @@ class RunLine(Schema):
     same_text_moved: str | None = Field(
         description="How far the score moved at most while the text stayed the same.", examples=["3.47"]
     )
+    judge_proven: bool | None = Field(
+        description="Whether the judge has what the project requires before its PASS counts in gates. "
+        "Null if it requires nothing."
+    )
+    unproven_reason: str = Field(description="Why the judge is not proven.", examples=["12 of 100 labels"])
     rounds_judged: int = Field(examples=[3])
     trajectory: list[str] = Field(description="The rounds' composites in order.")
     signal_rounds: int = Field(description="Rounds in which the judge did not track the revision.")
@@ -156,10 +162,11 @@ class RunWhole(RunLine):
 
 @dataclass(frozen=True, slots=True)
 class TaggedRun:
-    """A run and its tags."""
+    """A run, its tags and the standing of its judge."""
 
     run: Run
     tags: list[str]
+    standing: Standing | None = None  # of its judge; None if the project requires nothing
 
 
 def exact(value: Decimal | int | None) -> str | None:
@@ -249,7 +256,16 @@ COLUMNS: Mapping[str, Made] = {
     "asking": Made(("status", "plateau_asked"), _asking),
     "created_by": Made(("created_by__name", "created_by__email"), _person),
 }
-LINE: Mapping[str, Callable[[TaggedRun], Any]] = {**COLUMNS, "tags": attrgetter("tags")}
+STANDING: Mapping[str, Callable[[Standing | None], Any]] = {
+    "judge_proven": lambda standing: standing.proven if standing else None,
+    "unproven_reason": lambda standing: standing.reason if standing else "",
+}
+LINE: Mapping[str, Callable[[TaggedRun], Any]] = {
+    **COLUMNS,
+    "tags": attrgetter("tags"),
+    "judge_proven": lambda tagged: STANDING["judge_proven"](tagged.standing),
+    "unproven_reason": lambda tagged: STANDING["unproven_reason"](tagged.standing),
+}
 WHOLE: Mapping[str, Callable[[TaggedRun], Any]] = {
     **LINE,
     **{name: attrgetter(f"run.{name}") for name in ("task", "seed", "failure_role", "failure_message")},
@@ -273,12 +289,15 @@ def run_lines(numbers: Sequence[int], wanted: frozenset[str]) -> list[dict[str, 
     place = {column: index for index, column in enumerate(columns)}
     steps = [(name, [place[column] for column in field.columns], field.make) for name, field in made]
     tags = run_tags(numbers) if "tags" in wanted else None
+    told = [(name, STANDING[name]) for name in STANDING if name in wanted]
+    found = standings(numbers) if told else {}
     lines = {}
     for row in run_values(numbers, columns):
         line = {
             name: make(*[row[at] for at in places]) if make else row[places[0]]
             for name, places, make in steps
         }
+        line |= {name: tell(found.get(row[0])) for name, tell in told}
         if tags is not None:
             line["tags"] = tags.get(row[0], [])
         lines[row[0]] = line
@@ -287,5 +306,5 @@ def run_lines(numbers: Sequence[int], wanted: frozenset[str]) -> list[dict[str, 
 
 def run_whole(run: Run) -> RunWhole:
     """The run with all fields."""
-    tagged = TaggedRun(run, list(run.tags.values_list("name", flat=True)))
+    tagged = TaggedRun(run, list(run.tags.values_list("name", flat=True)), run_standing(run))
     return RunWhole(**{name: get(tagged) for name, get in WHOLE.items()})

@@ -112,8 +112,10 @@ class LocalExperiments:
 
     def results(self, number: int) -> dict[str, Any]:
         from refinement.selectors.experiments.results import experiment_results
+        from refinement.selectors.trust.gate import figures_with_standings
 
-        return experiment_results(self.row(number).pk)
+        row = self.row(number)
+        return figures_with_standings(row, experiment_results(row.pk))
 
     def comparison(self, number: int, other: int) -> dict[str, Any]:
         from refinement.selectors.experiments.comparisons import experiments_compared

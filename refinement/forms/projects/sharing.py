@@ -74,4 +74,27 @@ class ProjectSettingsForm(forms.Form):
         help_text="The same in tokens. Empty: no limit.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "numeric"}),
     )
+    gate_labels = forms.IntegerField(
+        label="Labels",
+        required=False,
+        min_value=1,
+        max_value=1_000_000,
+        help_text="Texts that people and the judge both scored, at least. 100 is usual. Empty: no rule.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "numeric"}),
+    )
+    gate_kappa = forms.DecimalField(
+        label="Agreement (κ)",
+        required=False,
+        min_value=Decimal("-1"),
+        max_value=Decimal(1),
+        max_digits=4,
+        decimal_places=3,
+        help_text="The judge's agreement with people, at least. Empty: no rule.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "decimal"}),
+    )
+    gate_like_people = forms.BooleanField(
+        label="Not worse than people",
+        required=False,
+        help_text="The judge agrees with people as well as they agree with each other.",
+    )
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)

@@ -11,7 +11,11 @@ BELOW = "below="
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What makes the gate fail. Without any, it only fails if a configuration has no score at all."""
+    """What makes the gate fail.
+
+    Without any, it only fails if a configuration has no score at all, or a judge that has not shown what the
+    project requires.
+    """
 
     worse: bool = False
     below: float | None = None
@@ -63,6 +67,8 @@ def failures(entry: Mapping[str, Any], conditions: Conditions) -> list[str]:
     if composite is None:
         return [f"{name} has no score: {entry['runs']} runs, none of them scored."]
     found = []
+    if entry.get("judge_proven") is False:
+        found.append(f"{name} has an unproven judge: {entry['unproven_reason']}.")
     if conditions.worse and against is not None and against["verdict"] == WORSE:
         found.append(
             f"{name} is worse than the baseline by {-against['difference']:.2f} "

@@ -17,7 +17,7 @@ from refinement.selectors.runs.noise import (
     other_signals,
     same_text_sentence,
 )
-from refinement.selectors.runs.page import RunFacts
+from refinement.selectors.runs.page import RunFacts, capitalised
 from refinement.selectors.runs.watch import Watch
 from refinement.selectors.runs.words import capital_round_name, outcome_word
 
@@ -87,6 +87,7 @@ class Answer:
     people: PeopleGap | None
     checks: CheckCount | None
     doubts: tuple[Doubt, ...]
+    unproven: str = ""  # why a PASS does not count in gates; empty if it does
     noise: NoiseWords | None = None  # the result shows no difference from the first round
 
     @property
@@ -127,7 +128,7 @@ def answer_of(
     alone = failed or (demo and run.is_finished)
     return Answer(
         outcome=outcome_word(run.outcome) or RunStatus(run.status).label,
-        look="" if demo and not failed else LOOKS.get(run.outcome, "") if run.outcome else "info",
+        look=look_of(facts, demo=demo),
         number=number,
         headline=headline_of(facts, number, score, demo=demo),
         first=facts.r1 if number != 1 and not alone else "",
@@ -141,7 +142,16 @@ def answer_of(
         if row and run.is_finished
         else (),
         noise=None if alone else facts.noise,
+        unproven=facts.unproven,
     )
+
+
+def look_of(facts: RunFacts, *, demo: bool) -> str:
+    """The colour of the outcome. One that proves nothing has none."""
+    outcome = facts.run.outcome
+    if not outcome:
+        return "info"
+    return "" if facts.unproven or (demo and outcome != Outcome.ERROR) else LOOKS.get(outcome, "")
 
 
 def headline_of(facts: RunFacts, number: int | None, score: str, *, demo: bool) -> str:
@@ -238,6 +248,8 @@ def doubts_of(
         found.append(Doubt("Failed checks", f"{checks.failed} of {checks.total} checks failed."))
     if facts.kinship:
         found.append(Doubt("Related judge", facts.kinship))
+    if facts.unproven:
+        found.append(Doubt("Unproven judge", facts.unproven))
     found += noise_doubts(facts, row)
     if row.seen_chars is not None and row.seen_chars < row.candidate_chars:
         words = f"The judge saw {row.seen_chars:,} of {row.candidate_chars:,} characters."
@@ -262,10 +274,6 @@ def noise_doubts(facts: RunFacts, row: Round) -> list[Doubt]:
     if other_signals(row.signals):
         found.append(Doubt("Judge check", "The text changed, but what the judge says of it hardly did."))
     return found
-
-
-def capitalised(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def watch_doubts(watch: Watch | None) -> list[Doubt]:

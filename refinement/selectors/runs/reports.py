@@ -9,6 +9,7 @@ from refinement.models import BoardVerdict, Round, Run
 from refinement.selectors.runs.boards.answers import answers_by_round, judge_report, model_name, numbers
 from refinement.selectors.runs.evaluators.metrics import RoundMetrics, counted, metric_names, metrics_by_round
 from refinement.selectors.runs.noise import is_noise
+from refinement.selectors.trust.gate import run_standing
 
 
 def run_report(run: Run) -> dict[str, Any]:
@@ -17,7 +18,7 @@ def run_report(run: Run) -> dict[str, Any]:
         run.rounds.order_by("number").prefetch_related("verdicts", "check_results").defer("candidate")
     )
     metrics = metrics_by_round(rows, metric_names(run.snapshot))
-    boards = answers_by_round(rows)
+    boards, standing = answers_by_round(rows), run_standing(run)
     best = run.rounds.filter(number=run.best_round or 0).values_list("candidate", flat=True).first()
     return {
         "run": run.pk,
@@ -35,6 +36,8 @@ def run_report(run: Run) -> dict[str, Any]:
         "best": number(run.best),
         "last": number(run.last),
         "improvement": number(run.improvement),
+        "judge_proven": standing.proven if standing else None,
+        "unproven_reason": standing.reason if standing else "",
         "within_noise": is_noise(run),
         "smallest_difference": number(run.smallest_difference),
         "tokens": run.tokens,

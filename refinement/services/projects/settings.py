@@ -10,7 +10,10 @@ from refinement.models import Project, User
 from refinement.services.audit import audit_record
 from refinement.services.people.memberships import project_lock, require_owner
 
-SETTINGS = ("name", "blind_scores", "sharing", "monthly_cost", "monthly_tokens")
+SETTINGS = (
+    "name", "blind_scores", "sharing", "monthly_cost", "monthly_tokens", "gate_labels", "gate_kappa",
+    "gate_like_people",
+)  # fmt: skip
 
 
 class SettingsChanged(Exception):
@@ -38,10 +41,13 @@ def project_settings_change(
     sharing: bool,
     monthly_cost: Decimal | None = None,
     monthly_tokens: int | None = None,
+    gate_labels: int | None = None,
+    gate_kappa: Decimal | None = None,
+    gate_like_people: bool = False,
 ) -> bool:
     """Change the settings. Return False if nothing changed. Raises SettingsChanged, PermissionDenied.
 
-    A budget of None is no limit.
+    A budget of None is no limit. `gate_…` is what a judge needs before its PASS counts in gates and badges.
     """
     project_lock(project)
     require_owner(project, by)
@@ -53,6 +59,9 @@ def project_settings_change(
         "sharing": sharing,
         "monthly_cost": monthly_cost,
         "monthly_tokens": monthly_tokens,
+        "gate_labels": gate_labels,
+        "gate_kappa": gate_kappa,
+        "gate_like_people": gate_like_people,
     }
     if before == after:
         return False

@@ -13,6 +13,7 @@ from refinement.models import Comment, Experiment, Project, ReviewRequest, Run, 
 from refinement.selectors.experiments.addresses import experiment_path
 from refinement.selectors.experiments.progress import progress_of
 from refinement.selectors.runs.noise import is_noise
+from refinement.selectors.trust.gate import run_standing
 
 FIGURES = ("r1", "best", "last", "improvement", "best_round", "passed_in_round")
 
@@ -111,12 +112,16 @@ def _run_values(run: Run, project: Project) -> dict[str, object]:
     }
     if project.blind_scores:
         return values
+    run.project = project
+    standing = run_standing(run)
     return {
         **values,
         "outcome": run.outcome or None,
         "stop_reason": run.stop_reason or None,
         "rounds": run.rounds_judged,
         **{name: getattr(run, name) for name in FIGURES},
+        "judge_proven": standing.proven if standing else None,
+        "unproven_reason": standing.reason if standing else None,
         "within_noise": is_noise(run),
         "smallest_difference": run.smallest_difference,
     }

@@ -67,7 +67,7 @@ def _answer(request: HttpRequest, token: str, number: int | None) -> HttpRespons
 
 @sensitive_variables("token")
 def _shown(request: HttpRequest, token: str, link: ShareLink, number: int | None) -> HttpResponse:
-    run = Run.objects.select_related("rubric_version").get(pk=link.run_id)
+    run = Run.objects.select_related("rubric_version", "project").get(pk=link.run_id)
     facts = without_names(run_facts(run))
     opened = facts.opened(number)
     if number is not None and opened is None:

@@ -130,3 +130,15 @@ def test_cells_of_a_spreadsheet_are_no_formulas():
 @pytest.mark.parametrize(("value", "text"), [(-0.001, "+0.00"), (-1.126, "-1.13"), (0.4, "+0.40")])
 def test_a_difference_of_nothing_is_not_negative(value, text):
     assert signed(value) == text
+
+
+@pytest.mark.parametrize("proven", [True, None])
+def test_a_proven_judge_or_no_rule_passes_the_gate(proven):
+    gate = gate_of([{**A, "judge_proven": proven, "unproven_reason": ""}], Conditions())
+    assert gate["passed"]
+
+
+def test_an_unproven_judge_fails_the_gate():
+    gate = gate_of([{**A, "judge_proven": False, "unproven_reason": "12 of 100 labels"}], Conditions())
+    assert (gate["passed"], gate["failed"]) == (False, ["*A*"])
+    assert gate["reasons"] == ["*A* has an unproven judge: 12 of 100 labels."]

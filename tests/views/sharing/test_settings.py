@@ -42,6 +42,7 @@ def test_an_owner_changes_them(as_owner, owner, project, address):
     entry = AuditEntry.objects.get()
     assert (entry.action, entry.user, entry.project) == ("project.settings", owner, project)
     budget = {"monthly_cost": None, "monthly_tokens": None}
+    budget |= {"gate_labels": None, "gate_kappa": None, "gate_like_people": False}
     assert entry.before == {"name": "Alpha", "blind_scores": False, "sharing": True, **budget}
     assert entry.after == {"name": "Alpha two", "blind_scores": True, "sharing": True, **budget}
 
@@ -120,3 +121,31 @@ def test_an_owner_sets_a_budget_and_sees_what_is_used(as_owner, project, address
     entry = AuditEntry.objects.get()
     assert (entry.before["monthly_cost"], entry.after["monthly_cost"]) == (None, "12.50")
     assert as_owner.post(address, form_of(as_owner, address, monthly_cost="0")).status_code == 422
+
+
+def test_an_owner_sets_what_a_judge_needs(as_owner, project, address):
+    form = form_of(as_owner, address, gate_labels="100", gate_kappa="0.6", gate_like_people="on")
+    assert "Settings saved." in as_owner.post(address, form, follow=True).content.decode()
+    project.refresh_from_db()
+    assert (project.gate_labels, str(project.gate_kappa), project.gate_like_people) == (100, "0.600", True)
+    page = as_owner.get(address).content.decode()
+    assert 'name="gate_labels" value="100"' in page
+    as_owner.post(address, form_of(as_owner, address))
+    project.refresh_from_db()
+    assert (project.gate_labels, project.gate_kappa, project.gate_like_people) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"gate_labels": "0"}, {"gate_labels": "many"}, {"gate_kappa": "1.1"}, {"gate_kappa": "0.1234"}]
+)
+def test_a_bad_gate_is_said_beside_the_field(as_owner, project, address, wrong):
+    answer = as_owner.post(address, form_of(as_owner, address, **wrong))
+    assert answer.status_code == 422
+    project.refresh_from_db()
+    assert (project.gate_labels, project.gate_kappa) == (None, None)
+
+
+def test_only_owners_set_it(as_editor, project, address):
+    assert as_editor.post(address, {"name": "Alpha", "gate_labels": "1"}).status_code in (403, 404)
+    project.refresh_from_db()
+    assert project.gate_labels is None

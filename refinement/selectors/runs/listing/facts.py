@@ -8,6 +8,7 @@ from django.db.models import Count, F, Max
 from refinement.engine.types import Outcome
 from refinement.models import CheckResult, PanelJudge, ReviewRequest, Round, Run, RunStatus, User
 from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
+from refinement.selectors.trust.gate import Standing, standings
 
 MOST_QUEUED = 100  # places in line are counted up to here
 
@@ -22,16 +23,19 @@ class RowFacts:
     failed_checks: Mapping[int, int]  # of the result, in runs that passed
     steps: Mapping[int, str]
     places: Mapping[int, str]
+    standings: Mapping[int, Standing]  # of the judges of runs that passed, if the project requires something
 
 
 def row_facts(runs: Sequence[Run], reader: User) -> RowFacts:
     """The facts of these runs. The steps of running and the places of queued runs are asked for if needed."""
     numbers = [run.pk for run in runs]
+    passed = [run.pk for run in runs if run.outcome == Outcome.PASS]
     return RowFacts(
         gaps=people_gaps(numbers),
         unscored=_unscored(numbers, reader),
         seats=_seats(numbers),
-        failed_checks=_failed_checks([run.pk for run in runs if run.outcome == Outcome.PASS]),
+        failed_checks=_failed_checks(passed),
+        standings=standings(passed),
         steps=_steps([run for run in runs if run.status == RunStatus.RUNNING]),
         places=_places([run.pk for run in runs if run.status == RunStatus.QUEUED]),
     )

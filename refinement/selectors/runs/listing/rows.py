@@ -20,6 +20,7 @@ from refinement.selectors.runs.listing.lists import MOST_POINTS, Listed
 from refinement.selectors.runs.noise import noise_words
 from refinement.selectors.runs.words import duration, outcome_word, reason_label, waiting_label
 from refinement.selectors.score_words import USUAL_DECIMALS, composite_text
+from refinement.selectors.trust.gate import UNPROVEN
 
 FLAGGED = Decimal("0.15")  # of the scale: 1.5 points of 10
 TAGS = 1  # shown in a row; the others are in a tooltip
@@ -164,7 +165,9 @@ def _state(entry: Listed, facts: RowFacts) -> State:
     run = entry.run
     if not run.outcome:
         return _unfinished(run, facts)
-    kind = CHIPS.get(Outcome(run.outcome), "")
+    standing = facts.standings.get(run.pk)
+    unproven = standing.sentence if standing else ""
+    kind = "" if unproven else CHIPS.get(Outcome(run.outcome), "")
     if run.decision in DECISIONS:
         words, tone = DECISIONS[DecisionKind(run.decision)]
         title = entry.chosen_words or "Decided by a person"
@@ -172,6 +175,8 @@ def _state(entry: Listed, facts: RowFacts) -> State:
     if failed := facts.failed_checks.get(run.pk):
         words = f"✕ {failed} check{'' if failed == 1 else 's'} failed"
         return State(outcome_word(run.outcome), kind, words, "bad", run.why)
+    if unproven:
+        return State(outcome_word(run.outcome), kind, UNPROVEN, "warn", unproven)
     tone = "warn" if run.outcome == Outcome.ERROR else ""
     return State(outcome_word(run.outcome), kind, reason_label(run), tone, run.why)
 

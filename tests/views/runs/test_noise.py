@@ -1,0 +1,121 @@
+"""Gains within the judge's noise, and judges that are not proven: the run's page, the list, exports."""
+
+import csv
+import io
+import re
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from refinement.models import JudgeRecord, Project, Round, Run
+from tests.views.runs.finished import finished_run
+
+pytestmark = pytest.mark.django_db
+
+
+def text_of(answer):
+    page = answer.content.decode()
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page)).replace("&#x27;", "’")
+
+
+def quiet_run(project, composites=("7.15", "7.5"), **fields):
+    run = finished_run(project, composites)
+    Run.objects.filter(pk=run.pk).update(**{"smallest_difference": Decimal("0.5"), **fields})
+    return Run.objects.get(pk=run.pk)
+
+
+def page_of(client, run):
+    return client.get(f"/p/{run.project.slug}/runs/{run.pk}/")
+
+
+def test_the_header_says_that_no_difference_is_shown(as_viewer, project):
+    answer = page_of(as_viewer, quiet_run(project))
+    text = text_of(answer)
+    assert "7.15 →to 7.50 No difference shown" in text
+    assert "No difference shown: changes up to 0.50 are within the judge’s noise." in text
+    assert "judge noise ±0.25" in text
+    page = answer.content.decode()
+    assert page.count('class="chart-band chart-series-0"') == 2, "wide and narrow"
+    assert "▲" not in page.split('class="round-strip')[1].split("</nav>")[0]
+
+
+def test_a_real_gain_is_shown_as_before(as_viewer, project):
+    page = page_of(as_viewer, quiet_run(project, ("7.15", "7.66"))).content.decode()
+    assert "No difference shown" not in page
+    assert "▲" in page
+
+
+def test_without_known_noise_nothing_is_said(as_viewer, project):
+    page = page_of(as_viewer, quiet_run(project, smallest_difference=None)).content.decode()
+    assert "No difference shown" not in page
+    assert "chart-band" not in page
+
+
+def test_a_board_that_took_over_has_other_noise(as_viewer, project):
+    page = page_of(as_viewer, quiet_run(project, escalated_after=1)).content.decode()
+    assert "No difference shown" not in page
+
+
+def test_same_texts_are_flagged_on_round_chart_and_header(as_viewer, project):
+    run = quiet_run(project, ("6.25", "9.72"), smallest_difference=None, same_text_moved=Decimal("3.47"))
+    signal = {"kind": "same_text", "from_round": 1, "moved": "3.470000", "candidate_change": "0.0000"}
+    Round.objects.filter(run=run, number=2).update(signals=[signal])
+    answer = page_of(as_viewer, run)
+    text = text_of(answer)
+    assert "Same text, score moved by 3.47: judge noise. No difference shown." in text
+    assert "Same text as in round 1, score moved by 3.47: judge noise." in text
+    assert "chart-mark-noise" in answer.content.decode()
+    assert "judge check" not in text
+
+
+@pytest.mark.parametrize("signal", [{"kind": "same_text"}, {"kind": "same_text", "moved": "NaN"}])
+def test_an_imported_signal_may_be_anything(as_viewer, project, signal):
+    run = quiet_run(project)
+    Round.objects.filter(run=run, number=2).update(signals=[signal])
+    assert page_of(as_viewer, run).status_code == 200
+
+
+def test_the_list_says_so(as_viewer, project):
+    quiet_run(project)
+    text = text_of(as_viewer.get(f"/p/{project.slug}/runs/"))
+    assert "no difference shown" in text
+
+
+def test_exports_say_so(as_viewer, project):
+    run = quiet_run(project)
+    answer = as_viewer.get(reverse("run_export_many", args=[project.slug, "csv"]))
+    row = next(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+    assert (row["within_noise"], row["smallest_difference"]) == ("True", "0.5")
+    report = as_viewer.get(reverse("run_export", args=[project.slug, run.pk, "md"]))
+    assert "(no difference shown)" in b"".join(report).decode()
+
+
+def test_the_comparison_says_so(as_viewer, project):
+    first, second = quiet_run(project), quiet_run(project)
+    text = text_of(as_viewer.get(f"/p/{project.slug}/runs/compare/?run={first.pk}&run={second.pk}"))
+    assert "no difference shown" in text
+
+
+def unproven_run(project, **rule):
+    Project.objects.filter(pk=project.pk).update(**(rule or {"gate_labels": 100}))
+    return finished_run(project, ["7", "9.5"], outcome="PASS", stop_reason="passed")
+
+
+def test_a_pass_by_an_unproven_judge_says_so(as_viewer, project):
+    run = unproven_run(project)
+    answer = page_of(as_viewer, run)
+    assert "unproven judge" in text_of(answer)
+    assert "0 of 100 labels." in text_of(answer)
+    assert "answer-ok" not in answer.content.decode()
+    text = text_of(as_viewer.get(f"/p/{project.slug}/runs/"))
+    assert "unproven judge" in text
+
+
+def test_a_proven_judge_passes(as_viewer, project):
+    run = unproven_run(project)
+    JudgeRecord.objects.filter(pk=run.judge_record_id).update(labels=100)
+    answer = page_of(as_viewer, run)
+    assert "unproven judge" not in text_of(answer)
+    assert "answer-ok" in answer.content.decode()
+    assert "unproven judge" not in text_of(as_viewer.get(f"/p/{project.slug}/runs/"))

@@ -19,6 +19,8 @@ from tests.views.runs.finished import finished_run
 
 __all__ = ["ollama_server", "scene"]
 pytestmark = pytest.mark.django_db
+# About the judge: neither noise nor a rule of the project.
+NOTHING_KNOWN = dict.fromkeys(("judge_proven", "unproven_reason", "within_noise", "smallest_difference"))
 
 
 def told() -> list[dict]:
@@ -65,10 +67,6 @@ def test_a_run_that_waits_is_told_once_and_so_is_its_cancelling(hook, scene, edi
     run_cancel(run=run, user=editor)
     assert [message["event"] for message in told()] == ["run.waiting", "run.finished"]
     assert told()[1]["run"]["outcome"] == "CANCELLED"
-
-
-# About the judge: neither noise nor a rule of the project.
-NOTHING_KNOWN = dict.fromkeys(("judge_proven", "unproven_reason", "within_noise", "smallest_difference"))
 
 
 @pytest.mark.parametrize("blind", [False, True])

@@ -106,7 +106,7 @@ def runs_compared(request: ApiRequest, query: Query[CompareQuery]) -> RunsCompar
     sides = sides_of(request.project, numbers)
     if len(sides) != len(numbers) or len(sides) < FEWEST:
         raise Http404("One of these runs is not in this project, or a run is given twice.")
-    tags, judges = run_tags(numbers), standings(numbers)
+    tags, judges = run_tags(numbers), standings(numbers, request.project)
     settings = settings_compared(sides)
     return RunsCompared(
         one_scale=one_scale(sides),

@@ -190,9 +190,8 @@ def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
     )
     following = cursor_to(f"{query.sort}:{page.following}") if page.following else None
     # Returned without validation: validating a hundred rows again took twice as long.
-    return HttpResponse(
-        to_json({"items": run_lines(page.numbers, wanted), "next": following}), content_type=JSON
-    )
+    lines = run_lines(page.numbers, wanted, request.project)
+    return HttpResponse(to_json({"items": lines, "next": following}), content_type=JSON)
 
 
 def filter_form(request: ApiRequest, query: RunFilters) -> RunFilterForm:

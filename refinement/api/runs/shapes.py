@@ -12,7 +12,7 @@ from ninja import Field, Schema
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.noise import improvement_is_noise
 from refinement.engine.types import JudgeMode
-from refinement.models import Run, RunStatus
+from refinement.models import Project, Run, RunStatus
 from refinement.selectors.rubrics.definitions import plain
 from refinement.selectors.runs.boards.answers import model_name
 from refinement.selectors.runs.held_out import held_out_of
@@ -279,10 +279,12 @@ WHOLE: Mapping[str, Callable[[TaggedRun], Any]] = {
 }
 
 
-def run_lines(numbers: Sequence[int], wanted: frozenset[str]) -> list[dict[str, Any]]:
+def run_lines(
+    numbers: Sequence[int], wanted: frozenset[str], project: Project | None = None
+) -> list[dict[str, Any]]:
     """These runs as response rows, in this order, with the wanted fields of `RunLine`.
 
-    Built from columns instead of model objects, which took most of the time.
+    Built from columns instead of model objects, which took most of the time. `project` is that of all runs.
     """
     made = [(name, COLUMNS[name]) for name in RunLine.model_fields if name in wanted and name in COLUMNS]
     columns = ["pk", *dict.fromkeys(column for _, field in made for column in field.columns)]
@@ -290,7 +292,7 @@ def run_lines(numbers: Sequence[int], wanted: frozenset[str]) -> list[dict[str, 
     steps = [(name, [place[column] for column in field.columns], field.make) for name, field in made]
     tags = run_tags(numbers) if "tags" in wanted else None
     told = [(name, STANDING[name]) for name in STANDING if name in wanted]
-    found = standings(numbers) if told else {}
+    found = standings(numbers, project) if told else {}
     lines = {}
     for row in run_values(numbers, columns):
         line = {

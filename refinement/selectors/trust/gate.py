@@ -95,14 +95,18 @@ def run_standing(run: Run) -> Standing | None:
     return standings([run.pk]).get(run.pk) if rule_of(run.project) else None
 
 
-def standings(numbers: Sequence[int]) -> dict[int, Standing]:
+def standings(numbers: Sequence[int], project: Project | None = None) -> dict[int, Standing]:
     """The standings of these runs' judges by run, in projects that require something. Two queries at most.
+
+    No query if the runs' `project` is given and requires nothing.
 
     A run without criteria needs no judge: code decides whether it passes.
     """
+    if not numbers or (project is not None and not rule_of(project)):
+        return {}
     runs = Run.objects.filter(GATED, pk__in=numbers).select_related("project", "judge_record")
     columns = ("escalated_after", "rubric_version_id", "project", "judge_record")
-    rows = list(runs.only(*columns)) if numbers else []
+    rows = list(runs.only(*columns))
     judged = with_criteria(run.rubric_version_id for run in rows if run.judge_record is None)
     found = {}
     for run in rows:

@@ -87,7 +87,7 @@ def _context(
         "form": form,
         "chips": chips,
         "page": page,
-        "rows": rows_of(page.lines, request.user, form.filters.words),
+        "rows": rows_of(page.lines, request.user, form.filters.words, request.project),
         "columns": {name: name in shown for name, _, _ in COLUMNS},
         "column_choices": [(name, label, name in shown) for name, label, _ in COLUMNS],
         "sorts": _sorts(form),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Max
 
 from refinement.engine.types import Outcome
-from refinement.models import CheckResult, PanelJudge, ReviewRequest, Round, Run, RunStatus, User
+from refinement.models import CheckResult, PanelJudge, Project, ReviewRequest, Round, Run, RunStatus, User
 from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
 from refinement.selectors.trust.gate import Standing, standings
 
@@ -26,7 +26,7 @@ class RowFacts:
     standings: Mapping[int, Standing]  # of the judges of runs that passed, if the project requires something
 
 
-def row_facts(runs: Sequence[Run], reader: User) -> RowFacts:
+def row_facts(runs: Sequence[Run], reader: User, project: Project | None = None) -> RowFacts:
     """The facts of these runs. The steps of running and the places of queued runs are asked for if needed."""
     numbers = [run.pk for run in runs]
     passed = [run.pk for run in runs if run.outcome == Outcome.PASS]
@@ -35,7 +35,7 @@ def row_facts(runs: Sequence[Run], reader: User) -> RowFacts:
         unscored=_unscored(numbers, reader),
         seats=_seats(numbers),
         failed_checks=_failed_checks(passed),
-        standings=standings(passed),
+        standings=standings(passed, project),
         steps=_steps([run for run in runs if run.status == RunStatus.RUNNING]),
         places=_places([run.pk for run in runs if run.status == RunStatus.QUEUED]),
     )

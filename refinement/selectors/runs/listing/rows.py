@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from refinement.charts import Sparkline, sparkline
 from refinement.engine.types import ZERO, JudgeMode, Outcome
-from refinement.models import DecisionKind, Run, RunStatus, User
+from refinement.models import DecisionKind, Project, Run, RunStatus, User
 from refinement.pricing import money
 from refinement.selectors.reviews.people_gap import PeopleGap
 from refinement.selectors.runs.demo_model import DEMO_WORDS, is_demo_run
@@ -107,9 +107,11 @@ class Row:
     excerpt: Excerpt | None
 
 
-def rows_of(entries: Sequence[Listed], reader: User, words: str = "") -> list[Row]:
+def rows_of(
+    entries: Sequence[Listed], reader: User, words: str = "", project: Project | None = None
+) -> list[Row]:
     """The rows of a page for this reader, with excerpts for a search. A fixed number of queries."""
-    facts = row_facts([entry.run for entry in entries], reader)
+    facts = row_facts([entry.run for entry in entries], reader, project)
     excerpts = excerpts_of([entry.run for entry in entries], words) if words else {}
     now = timezone.now()
     return [_row(entry, facts, excerpts.get(entry.run.pk), now) for entry in entries]

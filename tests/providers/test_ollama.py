@@ -62,7 +62,7 @@ def test_a_prompt_that_was_cut_silently_is_an_error(ollama_server: LoopbackServe
 
 def test_models_have_family_and_size(ollama_server: LoopbackServer) -> None:
     provider = OllamaProvider(ollama_server.address)
-    expected = ModelInfo(MODEL, "loopback", 9_276_198_565, "14.8B", None)
+    expected = ModelInfo(MODEL, "loopback", 9_276_198_565, "14.8B", None, f"digest-of-{MODEL}")
     assert provider.models()[0] == expected
     assert provider.model_info(MODEL).context_length == 40_960
     assert provider.models()[0].context_length == 40_960

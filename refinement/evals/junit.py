@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from refinement.evals.results import AssertResult, Result
+from refinement.evals.results import AssertResult, Result, is_unproven
 
 OUTPUT_CHARS = 20_000
 # Not allowed in XML 1.0, even escaped.
@@ -30,8 +30,8 @@ def junit_xml(results: Sequence[Result]) -> str:
 def counts(results: Sequence[Result]) -> dict[str, str]:
     return {
         "tests": str(len(results)),
-        "failures": str(sum(not result["passed"] and result["outcome"] == "FAIL" for result in results)),
-        "errors": str(sum(not result["passed"] and result["outcome"] != "FAIL" for result in results)),
+        "failures": str(sum(element_of(result) == "failure" for result in results)),
+        "errors": str(sum(element_of(result) == "error" for result in results)),
         "time": f"{sum(result['seconds'] for result in results):.3f}",
     }
 
@@ -45,8 +45,7 @@ def case_of(result: Result) -> ET.Element:
         line=str(result["line"]),
         time=f"{result['seconds']:.3f}",
     )
-    if not result["passed"]:
-        kind = "failure" if result["outcome"] == "FAIL" else "error"
+    if kind := element_of(result):
         ET.SubElement(case, kind, message=safe(result["why"]), type=safe(kind_of(result))).text = safe(
             "\n".join(failures(result))
         )
@@ -60,7 +59,16 @@ def name_of(result: Result) -> str:
     return f"{result['case']} [{result['trial']}/{trials}]" if trials > 1 else result["case"]
 
 
+def element_of(result: Result) -> str:
+    """failure or error; empty for a case that passed."""
+    if result["passed"]:
+        return ""
+    return "failure" if result["outcome"] == "FAIL" or is_unproven(result) else "error"
+
+
 def kind_of(result: Result) -> str:
+    if is_unproven(result):
+        return "unproven_judge"
     return result["ralph"]["stop_reason"] or result["outcome"]
 
 

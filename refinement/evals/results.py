@@ -86,7 +86,7 @@ class Result(TypedDict):
     target: str
     model: str
     run: int | None
-    passed: bool
+    passed: bool  # and the judge has what the project requires
     outcome: str
     score: float | None
     threshold: float | None
@@ -103,6 +103,8 @@ class Result(TypedDict):
     cost: float | None
     seconds: float
     why: str
+    judge_proven: bool | None  # None if the project requires nothing of judges
+    unproven_reason: str
     unreachable: bool
 
 
@@ -207,6 +209,11 @@ def write_atomically(path: Path, text: str) -> None:
         stream.flush()
         os.fsync(stream.fileno())
     temporary.replace(path)
+
+
+def is_unproven(result: Result) -> bool:
+    """Whether the case would have passed by another judge."""
+    return result["outcome"] == "PASS" and not result["passed"]
 
 
 def passed_of(results: Iterable[Result]) -> int:

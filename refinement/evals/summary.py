@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from refinement.evals.junit import failures, name_of
-from refinement.evals.results import Result, passed_of
+from refinement.evals.results import Result, is_unproven, passed_of
 from refinement.evals.trials import trials_of
 from refinement.interchange.imports.markdown_text import fenced, inline, table
 
@@ -68,12 +68,12 @@ def row(result: Result) -> tuple[str, ...]:
     ralph = result["ralph"]
     scores = " → ".join(f"{score:.2f}" for score in ralph["scores"])
     return (
-        SIGNS.get(result["outcome"], "⚠️"),
+        "⚠️" if is_unproven(result) else SIGNS.get(result["outcome"], "⚠️"),
         inline(brief(f"{result['eval']}: {name_of(result)}")),
         inline(brief(result["target"])),
         scores or "–",
         str(ralph["iterations"]),
-        inline(ralph["stop_reason"] or result["outcome"]),
+        inline("unproven judge" if is_unproven(result) else ralph["stop_reason"] or result["outcome"]),
         str(result["run"] or "–"),
     )
 

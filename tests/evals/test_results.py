@@ -20,7 +20,7 @@ def result(key, **changes):
         "target": "agent",
         "model": "agent", "run": 7, "passed": True, "outcome": "PASS", "score": 1.0, "threshold": 0.8,
         "output": "Dear all", "asserts": [], "issues": [], "tokens": 12, "seconds": 0.5, "why": "Stopped.",
-        "unreachable": False,
+        "judge_proven": None, "unproven_reason": "", "unreachable": False,
         "ralph": {"iterations": 1, "scores": [1.0], "stop_reason": "perfect_score", "improvement": 0.0,
                   "passed_iteration": 1, "best_iteration": 1},
         **changes,
@@ -128,3 +128,16 @@ def test_a_summary_fits_a_comment():
     text = summary_markdown([{**HOSTILE, "case": f"case {number} " + "x" * 900} for number in range(2_000)])
     assert len(text) < 200_000
     assert "more failed cases in results.jsonl" in text
+
+
+def test_a_pass_by_an_unproven_judge_is_a_failure_that_says_so():
+    reason = "Unproven judge: 12 of 100 labels."
+    unproven = result("a", passed=False, judge_proven=False, unproven_reason="12 of 100 labels", why=reason)
+    (suite,) = ET.fromstring(junit_xml([unproven]))
+    assert (suite.get("failures"), suite.get("errors")) == ("1", "0")
+    failure = suite.find("testcase/failure")
+    assert (failure.get("type"), failure.get("message")) == ("unproven_judge", reason)
+    summary = summary_markdown([unproven])
+    assert "**0 of 1 case passed.**" in summary
+    assert "✅" not in summary
+    assert reason in summary

@@ -9,7 +9,6 @@ import click
 
 from refinement.cli.evals.sending import runs_send
 from refinement.cli.exits import BadInput, Exit, NotThere
-from refinement.cli.instances.base import RunQuery
 from refinement.cli.options import json_option, project_option, server_options
 from refinement.cli.output import print_message
 
@@ -179,13 +178,14 @@ def evaluated(
     suite: str | None = None,
 ) -> int:
     """Run the cases on the local database, then send their runs to the server, if any."""
-    from refinement.cli.instances.opening import instance_opened, local_opened
+    from refinement.cli.instances.opening import local_opened, token_given
+    from refinement.cli.instances.remote import remote_opened
 
     with ExitStack() as opened:
         remote = None
         if server:
-            remote = opened.enter_context(instance_opened(server=server, token=token, project=project))
-            remote.runs(RunQuery(), 1)  # fail early if the server or the token does not work
+            remote = opened.enter_context(remote_opened(server, token_given(token), project))
+            required = remote.settings()  # fails early if the server or the token does not work
         local = opened.enter_context(local_opened(None if server else project))
         from refinement.cli.evals.runs import Evaluation
 
@@ -193,7 +193,10 @@ def evaluated(
             from refinement.cli.evals.suite import suite_keep
 
             suite_keep(local.project, suite, jobs)
-        evaluation = Evaluation(local.project, jobs, **options)
+        from refinement.selectors.trust.gate import Rule
+
+        rule = Rule.of_settings(required) if remote else None
+        evaluation = Evaluation(local.project, jobs, **options, rule=rule)
         status = evaluation.carry_out()
         if remote is not None and not runs_send(local, remote, evaluation.found()):
             return Exit.REFUSED

@@ -19,7 +19,7 @@ from refinement.engine.types import Outcome
 from refinement.evals.badge import badge
 from refinement.evals.junit import failures, junit_xml, name_of
 from refinement.evals.planning import Job
-from refinement.evals.results import FORMAT_VERSION, Result, Results, passed_of, write_atomically
+from refinement.evals.results import FORMAT_VERSION, Result, Results, is_unproven, passed_of, write_atomically
 from refinement.evals.summary import summary_markdown
 from refinement.evals.trials import trials_of
 from refinement.execution.foreground import RunBusy
@@ -27,6 +27,7 @@ from refinement.execution.step import StepResult
 from refinement.management.commands.refine import as_interrupt
 from refinement.models import Project, RubricVersion, Run
 from refinement.selectors.runs.eval_results import eval_result
+from refinement.selectors.trust.gate import Rule
 from refinement.services.runs.eval_cases import (
     EvalRubrics,
     Runs,
@@ -38,6 +39,7 @@ from refinement.services.runs.eval_cases import (
 MOST_LINES = 5  # failed assertions of a case on the terminal
 LINE_CHARS = 300
 MARKS = {"PASS": ("✓", "green"), "FAIL": ("✗", "red")}
+OTHER = ("!", "yellow")
 
 
 class Evaluation:
@@ -54,13 +56,16 @@ class Evaluation:
         as_json: bool,
         rerun_failed: bool = False,
         badge: Path | None = None,
+        rule: Rule | None = None,
     ) -> None:
+        """`rule` is what the server's project requires of judges, if the runs are sent to one."""
         self.project = project
         self.jobs = jobs
         self.at_once = jobs_at_once
         self.as_json = as_json
         self.results = Results(out, resume=resume, rerun_failed=rerun_failed)
         self.badge = badge
+        self.rule = rule
         self.runs = Runs()
         self.line = StatusLine(sys.stderr)
 
@@ -144,7 +149,7 @@ class Evaluation:
             run.refresh_from_db()  # it was paused while it waited
         finally:
             self.runs.leave(run)
-        return eval_result(run, job) if run.is_finished else None
+        return eval_result(run, job, self.rule) if run.is_finished else None
 
     def run_for(self, job: Job, version: RubricVersion) -> Run:
         begun = self.results.begun.get(job.key)
@@ -164,7 +169,7 @@ class Evaluation:
     # --- output -------------------------------------------------------------------------------
     def say(self, result: Result) -> None:
         self.line.clear()
-        mark, colour = MARKS.get(result["outcome"], ("!", "yellow"))
+        mark, colour = OTHER if is_unproven(result) else MARKS.get(result["outcome"], OTHER)
         ralph = result["ralph"]
         scores = " → ".join(f"{score:.2f}" for score in ralph["scores"]) or "no score"
         done = len(self.found_keys())
@@ -173,7 +178,7 @@ class Evaluation:
             f"{result['target']} · {scores} · {ralph['stop_reason'] or result['outcome']}"
         )
         click.echo(f"{click.style(mark, fg=colour)} {shown(summary)}", err=True)
-        if result["outcome"] not in MARKS:
+        if result["outcome"] not in MARKS or is_unproven(result):
             print_message(f"  {result['why']}")
         elif not result["passed"]:
             lines = failures(result)
@@ -267,5 +272,7 @@ def not_run(job: Job, why: str) -> Result:
         "cost": None,
         "seconds": 0.0,
         "why": why,
+        "judge_proven": None,
+        "unproven_reason": "",
         "unreachable": True,
     }

@@ -86,6 +86,10 @@ class RemoteInstance:
     def _at(self, path: str) -> str:
         return f"projects/{quote(self.project, safe='')}/{path}"
 
+    def settings(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.wire.json("GET", f"projects/{quote(self.project, safe='')}")
+        return found
+
     # --- rubrics ----------------------------------------------------------------------------------
     def rubrics(self, *, archived: bool = False) -> list[RubricLine]:
         params = {"archived": "true"} if archived else {}

@@ -13,12 +13,19 @@ from refinement.judging.checks import actual_words
 from refinement.models import Round, Run
 from refinement.providers.base import ErrorKind
 from refinement.selectors.runs.reports import number
+from refinement.selectors.trust.gate import Rule, run_standing
 
 SEVERITIES = [severity.value for severity in Severity]
 
 
-def eval_result(run: Run, job: Job) -> Result:
-    """The case's line in results.jsonl, based on the best iteration."""
+def eval_result(run: Run, job: Job, rule: Rule | None = None) -> Result:
+    """The case's line in results.jsonl, based on the best iteration.
+
+    A PASS counts only if its judge has what the project requires, or `rule` in its place.
+    """
+    standing = run_standing(run, rule)
+    proven = standing is None or standing.proven
+    passed = run.outcome == Outcome.PASS
     rubric = rubric_from_json(run.snapshot)
     rounds = list(run.rounds.prefetch_related("verdicts", "check_results").order_by("number"))
     best = next((row for row in rounds if row.number == run.best_round), None)
@@ -35,7 +42,7 @@ def eval_result(run: Run, job: Job) -> Result:
         "target": job.target.name,
         "model": run.producer_model,
         "run": run.pk,
-        "passed": run.outcome == Outcome.PASS,
+        "passed": passed and proven,
         "outcome": run.outcome,
         "score": number(run.best),
         "threshold": number(rubric.policy.pass_threshold),
@@ -51,7 +58,9 @@ def eval_result(run: Run, job: Job) -> Result:
         "tokens": run.tokens,
         "cost": number(run.cost),
         "seconds": float(run.model_seconds),
-        "why": run.why,
+        "why": standing.sentence if standing and passed and not proven else run.why,
+        "judge_proven": standing.proven if standing else None,
+        "unproven_reason": standing.reason if standing else "",
         "unreachable": is_unreachable(run),
     }
 

@@ -1,6 +1,6 @@
 """Whether a judge has shown what its project requires before its PASS counts in gates and badges."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -42,6 +42,14 @@ class Rule:
     labels: int | None = None
     kappa: Decimal | None = None
     like_people: bool = False
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any]) -> "Rule":
+        """The rule in a project's settings, as the API gives them."""
+        kappa = settings["gate_kappa"]
+        return cls(
+            settings["gate_labels"], None if kappa is None else Decimal(kappa), settings["gate_like_people"]
+        )
 
     def __bool__(self) -> bool:
         return self.labels is not None or self.kappa is not None or self.like_people
@@ -90,17 +98,19 @@ def judge_standing(project: Project, record: JudgeRecord | None) -> Standing | N
     return rule.standing(record) if rule else None
 
 
-def run_standing(run: Run) -> Standing | None:
-    """The standing of the run's judge; None if its project requires nothing."""
-    return standings([run.pk]).get(run.pk) if rule_of(run.project) else None
+def run_standing(run: Run, rule: Rule | None = None) -> Standing | None:
+    """The standing of the run's judge; None if its project requires nothing. Two queries at most.
+
+    `rule` replaces the project's, for a run that is sent to a server.
+    """
+    rule = rule_of(run.project) if rule is None else rule
+    return standing_by(rule, run, with_criteria([run.rubric_version_id])) if rule else None
 
 
 def standings(numbers: Sequence[int], project: Project | None = None) -> dict[int, Standing]:
     """The standings of these runs' judges by run, in projects that require something. Two queries at most.
 
     No query if the runs' `project` is given and requires nothing.
-
-    A run without criteria needs no judge: code decides whether it passes.
     """
     if not numbers or (project is not None and not rule_of(project)):
         return {}
@@ -108,15 +118,17 @@ def standings(numbers: Sequence[int], project: Project | None = None) -> dict[in
     columns = ("escalated_after", "rubric_version_id", "project", "judge_record")
     rows = list(runs.only(*columns))
     judged = with_criteria(run.rubric_version_id for run in rows if run.judge_record is None)
-    found = {}
-    for run in rows:
-        if run.judge_record is None and run.rubric_version_id not in judged:
-            found[run.pk] = Standing(True)
-        elif run.escalated_after:
-            found[run.pk] = Standing(False, TOOK_OVER)
-        else:
-            found[run.pk] = rule_of(run.project).standing(run.judge_record)
-    return found
+    return {run.pk: standing_by(rule_of(run.project), run, judged) for run in rows}
+
+
+def standing_by(rule: Rule, run: Run, judged: Collection[int]) -> Standing:
+    """The standing by a rule. `judged` are the rubric versions that have criteria.
+
+    A run without criteria needs no judge: code decides whether it passes.
+    """
+    if run.judge_record is None and run.rubric_version_id not in judged:
+        return Standing(True)
+    return Standing(False, TOOK_OVER) if run.escalated_after else rule.standing(run.judge_record)
 
 
 def with_criteria(versions: Iterable[int]) -> frozenset[int]:

@@ -69,15 +69,14 @@ def run_create(
     batch: str = "",
     sources: Sequence[SourceText] = (),
     experiment: Experiment | None = None,
-    known_judge: bool = True,
+    new_judge: bool = True,
 ) -> Run:
     """Create and queue a run with a snapshot of everything needed to replay it.
 
     `definition` is the version's definition with changes for this run. The clerk's model is `clerk`, else
     the rubric's, else the judge's. A `held_out` judge scores the first and the best round at the end. Without
-    a `title`, it is made from the task. What is known about the
-    judge's noise is kept with the run, unless its rubric is only an eval file's (`known_judge`). Raises
-    ValidationError.
+    a `title`, it is made from the task. What is known about the judge is kept with the run; one that is
+    not known is added to the project's judges only with `new_judge`. Raises ValidationError.
     """
     used = definition or definition_of(version)
     text, seed_text = storable(task).strip(), storable(seed)
@@ -123,8 +122,7 @@ def run_create(
     panel = panel_rows(run, used.judges.panel)
     held_out_validate(held_out, judge, panel)
     run.prices = prices_for([producer, judge, scribe, *(Target(row.endpoint, row.model) for row in panel)])
-    if known_judge:
-        keep_judge(run, version, used, panel)
+    keep_judge(run, version, used, panel, create=new_judge)
     run.save(force_insert=True)
     event_record(run.pk, EventKind.QUEUED, actor=actor_name(user), user=user)
     audit_record(
@@ -149,10 +147,14 @@ def run_create(
     return run
 
 
-def keep_judge(run: Run, version: RubricVersion, used: engine.Rubric, panel: Sequence[PanelJudge]) -> None:
+def keep_judge(
+    run: Run, version: RubricVersion, used: engine.Rubric, panel: Sequence[PanelJudge], *, create: bool
+) -> None:
     """Keeps who judges the run and the smallest real difference of its scores, so that its reading stays."""
     judge = Target(run.judge_endpoint, run.judge_model)
-    record = judge_at_launch(project=run.project, version=version, definition=used, judge=judge, panel=panel)
+    record = judge_at_launch(
+        project=run.project, version=version, definition=used, judge=judge, panel=panel, create=create
+    )
     run.judge_record = record
     if record is not None and record.smallest_difference is not None:
         run.smallest_difference = round(Decimal(record.smallest_difference), 6)

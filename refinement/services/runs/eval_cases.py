@@ -77,7 +77,7 @@ def eval_run_create(*, project: Project, version: RubricVersion, job: Job) -> Ru
         producer=Target(job.target.endpoint, job.target.model),
         judge=Target(job.judge.endpoint, job.judge.model),
         status=RunStatus.RUNNING,
-        known_judge=False,
+        new_judge=False,
         tags=[tag_of(job.file.name)],
     )
 

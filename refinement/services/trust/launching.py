@@ -6,7 +6,7 @@ from refinement.engine import types as engine
 from refinement.engine.codec import rubric_to_json
 from refinement.models import JudgeRecord, PanelJudge, Project, RubricVersion
 from refinement.providers.registry import Target
-from refinement.services.trust.judges import judge_ensure
+from refinement.services.trust.judges import judge_ensure, judge_key
 
 # Settings of a launch that change what a score means.
 SCORING = ("composite", "checks_in_composite", "penalties")
@@ -19,24 +19,29 @@ def judge_at_launch(
     definition: engine.Rubric,
     judge: Target,
     panel: Sequence[PanelJudge] = (),
+    create: bool = True,
 ) -> JudgeRecord | None:
     """The record of who will judge a run by this definition. One query, except for a judge's first run.
 
-    None if no model judges, if the clerk composes a board during the run, which is then its own, or if the
-    launch changed how the version scores.
+    None if no model judges, if the clerk composes a board during the run, which is then its own, if the
+    launch changed how the version scores, or if there is none and `create` is off.
     """
     board = definition.judges.mode is engine.JudgeMode.BOARD
     if not definition.criteria or (board and not panel) or not scores_as(version, definition):
         return None
     seats = [
-        {"name": row.name, "lens": row.lens, "endpoint": row.endpoint, "model": row.model} for row in panel
+        {"name": row.name, "lens": row.lens, "endpoint": row.endpoint, "model": row.model}
+        for row in (panel if board else ())
     ]
+    if not create:
+        key = judge_key(judge.model, seats)
+        return JudgeRecord.objects.filter(rubric_version=version, key=key).first()
     return judge_ensure(
         project=project,
         version=version,
         model=judge.model,
         endpoint=judge.endpoint,
-        panel=seats if board else (),
+        panel=seats,
     )
 
 

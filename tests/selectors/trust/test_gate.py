@@ -85,6 +85,7 @@ def test_nothing_is_known_about_an_imported_runs_judge(project):
     gated(project, gate_like_people=True)
     run = passed(project, KNOWN)
     Run.objects.filter(pk=run.pk).update(judge_record=None)
+    run.refresh_from_db()
     assert run_standing(run).reason.startswith("nothing is known about this judge")
 
 
@@ -92,6 +93,7 @@ def test_a_board_that_took_over_is_another_judge(project):
     gated(project, gate_labels=100)
     run = passed(project, KNOWN)
     Run.objects.filter(pk=run.pk).update(escalated_after=1)
+    run.refresh_from_db()
     assert run_standing(run).reason == "a board took over from the judge during the run"
 
 

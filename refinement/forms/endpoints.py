@@ -120,7 +120,7 @@ class ConnectForm(EndpointForm):
         self.fields["url"].label = "Address"
         kind: Any = self.fields["kind"]
         kind.required, kind.initial = False, ""
-        kind.choices = [("", "Found from the address"), *EndpointKind.choices]
+        kind.choices = [("", "Detect automatically"), *EndpointKind.choices]
         self.fields["api_key_variable"].label = "API key variable"
         self.fields["api_key_variable"].help_text = (
             "Only if the server needs a key. Set the key as an environment variable where Wiggum runs, "
@@ -131,7 +131,7 @@ class ConnectForm(EndpointForm):
         ].help_text = "Such as http://gpu.example.org:11434 (Ollama) or https://gpu.example.org/v1."
         naming = self.fields["name"]
         naming.required = False
-        naming.help_text = f"{naming.help_text} Empty: made from the address."
+        naming.help_text = f"{naming.help_text} If empty, it is taken from the address."
 
     def clean(self) -> dict[str, Any]:
         kept = super().clean()

@@ -81,7 +81,7 @@ def test_it_works_without_script(browser, site, as_owner, table_ready: Table):
     start(page, "2")
     with worker_threads(1):
         table_ready.server.wait_for(lambda: Bench.objects.get().status == "finished")
-    page.get_by_role("link", name="Look again").click()
+    page.get_by_role("link", name="Check again").click()
     expect(page.locator("svg.plot")).to_have_count(7)
     page.locator("#trial-1-ended").get_by_text("What was asked and answered").click()
     expect(page.get_by_role("heading", name="Trial 1: what was asked and answered")).to_be_visible()

@@ -94,7 +94,7 @@ def test_a_newcomer_is_led_to_the_prepared_example(as_viewer, as_editor, address
         "Get started",
         "5.90",
         "9.20",
-        "No model server answers",
+        "No model server available",
     ):
         assert words in page
     assert (

@@ -31,7 +31,7 @@ class InvitationForm(forms.Form):
         label="Note",
         required=False,
         max_length=120,
-        help_text="Whom it is for, such as “Mo from support”. Only owners see it.",
+        help_text="Who it is for, such as “Mo from support”. Only owners see it.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

@@ -39,7 +39,7 @@ STARTS = (
     ("draft", "Nothing yet"),
     ("pasted", "Paste"),
     ("file", "File"),
-    ("run", "Another run’s round"),
+    ("run", "From a run"),
 )
 FIELDS_OF_STARTS = {"seed": "pasted", "seed_file": "file", "seed_run": "run"}
 NO_TASK = "Enter a task: what should be written."

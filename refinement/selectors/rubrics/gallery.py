@@ -38,27 +38,27 @@ PROFILE_TEXTS: Mapping[str, tuple[str, str]] = {
         "Keep improving",
         "For open-ended work where you want the best result of a few rounds. A judge scores "
         "two or three criteria for the kind of work and names the one change that would help most. "
-        "There is no pass mark: the best round is the result, and the primary criterion breaks "
-        "ties.",
+        "There is no pass mark: the best round is the result, by its primary criterion first, then "
+        "by its score.",
     ),
 }
 ARTIFACT_TEXTS: Mapping[str, str] = {
     "document": "A text that explains something or how to do it. For guides, reports, explanations and "
     "anything not listed here.",
     "prompt": "Instructions for a model. For system prompts whose gaps a model would fill with guesses.",
-    "message": "Someone should act or know something after a minute of reading. For emails, announcements "
-    "and replies.",
+    "message": "A short text that someone reads in a minute and acts on. For emails, announcements and "
+    "replies.",
     "specification": "Others build from it and test against it. For texts in which every sentence must have "
     "one meaning.",
     "api-design": "Programmers will call it for years. For endpoints, function signatures and data formats "
     "that are hard to change later.",
     "creative-writing": "A text that should move its readers. For stories, scenes, verse and games.",
-    "code": "Code that has to run. For programs and functions; the judge also gets measurements and "
-    "earlier attempts.",
+    "code": "Code that has to run. For programs and functions. Add a command that tests them, so that "
+    "the judge can score by its output.",
     "data-extraction": "Facts extracted from text into a fixed form. For data in which a missing or invented "
     "record matters more than style.",
-    "pipeline": "Several steps or models produce a result together. For improving an arrangement whose "
-    "outcome you can measure.",
+    "pipeline": "Several steps or models that produce a result together. For workflows whose output you "
+    "can measure.",
 }
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def no_servers(monkeypatch):
-    """No model server answers: models are typed."""
+    """No model server is available: models are typed."""
     for place in ("refinement.views.experiments.launch", "refinement.services.runs.launching"):
         monkeypatch.setattr(f"{place}.models_for_launch", list)
     model_lists.contexts.forget()

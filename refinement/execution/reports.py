@@ -20,11 +20,12 @@ from refinement.broker.interrupting import work_is_done
 from refinement.execution.leases import MAX_CRASHES, Lease, LeaseLost, lease_drop, lease_release, lease_take
 from refinement.execution.trust.keeping import figures_copy
 from refinement.execution.waking import wake
-from refinement.models import Project, Report, ReportKind, ReportStatus
+from refinement.models import Experiment, Project, Report, ReportKind, ReportStatus
 
 log = logging.getLogger("wiggum.reports")
 LEASE = timedelta(seconds=60)  # computing takes seconds; this is for a slow machine
 PAUSE = timedelta(seconds=3)  # between two computations of the same report, at least
+MOST_AGAIN = 20  # experiments whose figures are computed again when more is known about their judge
 SHARE = 20  # and this many times as long as one takes: all of them cost a worker at most 5 %
 
 # From the primary keys of the subject, and of what it is compared with if there is one, to the figures.
@@ -119,6 +120,13 @@ def report_compute(lease: Lease[Report]) -> None:
     report_store(lease, result, pause=max(PAUSE, SHARE * timedelta(seconds=time.monotonic() - began)))
 
 
+def experiments_again(judge: int) -> None:
+    """Asks for the newest experiments' figures of a judge about whom more is known now."""
+    used = Experiment.objects.filter(all_runs__judge_record=judge).distinct().order_by("-pk")
+    for experiment in used.select_related("project")[:MOST_AGAIN]:
+        report_request(project=experiment.project, kind=ReportKind.EXPERIMENT, subject=experiment.pk)
+
+
 @transaction.atomic
 def report_store(lease: Lease[Report], result: dict[str, Any], *, pause: timedelta = PAUSE) -> None:
     """Stores the figures; the report is computed again after a pause if it was requested meanwhile."""
@@ -132,8 +140,9 @@ def report_store(lease: Lease[Report], result: dict[str, Any], *, pause: timedel
         error="",
         crashes=0,
     )
-    if report.kind == ReportKind.TRUST and not report.other:
-        figures_copy(report.subject, result, now)
+    is_of_a_judge = report.kind == ReportKind.TRUST and not report.other
+    if is_of_a_judge and figures_copy(report.subject, result, now):
+        experiments_again(report.subject)
     again = Report.objects.filter(pk=report.pk, asked__gt=report.asked)
     due = now + pause
     if again.update(status=ReportStatus.WAITING, next_try_at=due, woken_at=due, waiting_for="New results"):

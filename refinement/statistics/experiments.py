@@ -9,7 +9,7 @@ import numpy as np
 from refinement.engine.metrics import suite_composite
 from refinement.statistics.comparing import Comparison, compared, shares
 from refinement.statistics.intervals import AMOUNT, RATE, SCORE, Bounds, Interval, mean_intervals
-from refinement.statistics.noise import Noise, noise_of
+from refinement.statistics.noise import Noise, at_least, noise_of
 from refinement.statistics.resampling import FEWEST_TASKS, Floats
 
 
@@ -118,9 +118,9 @@ class Table:
             self.runs,
         )
 
-    def noise(self) -> Noise | None:
+    def noise(self, judge_difference: float | None) -> Noise | None:
         residuals = self.composites - self.means["composite"].ravel()[self.places]
-        return noise_of(self.runs, self.summed(residuals**2))
+        return at_least(noise_of(self.runs, self.summed(residuals**2)), judge_difference)
 
 
 def experiment_statistics(
@@ -130,11 +130,13 @@ def experiment_statistics(
     configurations: int,
     baseline: int | None,
     not_comparable: Collection[int] = (),
+    judge_difference: float | None = None,
 ) -> Statistics:
     """All figures of an experiment.
 
     `task_types` has an entry for each task, and `baseline` is a configuration. Configurations that are
-    `not_comparable`, as another judge measured them, are not compared with it.
+    `not_comparable`, as another judge measured them, are not compared with it. `judge_difference` is the
+    judge's smallest real difference between two scores from 0 to 10, if it is known.
     """
     table = Table(trials, len(task_types), configurations)
     others = [place for place in range(configurations) if place != baseline and place not in not_comparable]
@@ -150,7 +152,7 @@ def experiment_statistics(
         overall=overall,
         by_type=by_type,
         cells=table.cells(),
-        noise=table.noise(),
+        noise=table.noise(judge_difference),
         comparisons=sum(entry.tasks >= FEWEST_TASKS for entry in tested),
     )
 

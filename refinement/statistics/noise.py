@@ -1,6 +1,7 @@
 """Noise: how much the repeats of a cell differ, although nothing was changed."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -12,7 +13,11 @@ DEVIATIONS = 1.96  # 95 % of differences by noise alone are smaller
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The standard deviation of a single run's score around its cell's mean, over all cells with repeats."""
+    """The standard deviation of a single run's score around its cell's mean.
+
+    Estimated over all cells with repeats, and at least what the judge's own scores of one text differ by.
+    Without enough repeats, only the judge's part is known, and `cells` is 0.
+    """
 
     deviation: float
     cells: int
@@ -20,6 +25,14 @@ class Noise:
     def smallest_difference(self, runs: int, others: int) -> float:
         """The smallest difference between the means of two cells that noise alone does not explain."""
         return DEVIATIONS * self.deviation * float(np.sqrt(1 / runs + 1 / others))
+
+
+def at_least(found: Noise | None, judge_difference: float | None) -> Noise | None:
+    """The noise with that of a judge whose smallest real difference between two scores is known."""
+    if not judge_difference:
+        return found
+    deviation = judge_difference / (DEVIATIONS * sqrt(2))
+    return Noise(max(deviation, found.deviation if found else 0.0), found.cells if found else 0)
 
 
 def noise_of(counts: Floats, deviations: Floats) -> Noise | None:

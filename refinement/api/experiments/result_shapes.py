@@ -99,11 +99,28 @@ class CellShape(Schema):
 
 
 class NoiseShape(Schema):
-    """How much repeats of the same cell differ."""
+    """How much runs of the same cell differ by chance."""
 
-    deviation: float = Field(description="Standard deviation of a single run.")
+    deviation: float = Field(
+        description="Standard deviation of a single run: of repeats, and at least of the judge's retests."
+    )
     smallest_difference: float = Field(description="Between two cells, that noise does not explain.")
-    cells: int = Field(description="Cells with several scored repeats.")
+    cells: int = Field(description="Cells with several scored repeats; 0 if there are too few.")
+    judge_difference: float | None = Field(
+        None, description="The judge's smallest real difference from 0 to 10; null if it is unknown."
+    )
+
+
+class JudgeShape(Schema):
+    """What is known about a judge of the experiment."""
+
+    id: int
+    name: str
+    labels: int = Field(description="Texts that people and the judge scored.")
+    kappa: float | None = Field(description="Agreement with people; null if it is unknown.")
+    smallest_difference: float | None = Field(
+        description="Smallest real difference between two of its scores, from 0 to 10; null if it is unknown."
+    )
 
 
 class ResultsShape(Schema):
@@ -118,7 +135,8 @@ class ResultsShape(Schema):
     configurations: list[ConfigurationFigures]
     task_types: list[TaskTypeFigures] = Field(description="Empty unless there are several.")
     cells: list[CellShape]
-    noise: NoiseShape | None = Field(description="null without enough repeats.")
+    noise: NoiseShape | None = Field(description="null without enough repeats, if the judge's is unknown.")
+    judges: list[JudgeShape] = Field(default_factory=list)
     headline: str
     comparisons: int = Field(description="Comparisons that share the 5 % of misleading ones.")
     chance: str

@@ -6,11 +6,13 @@ from typing import Any
 from refinement.models import JudgeRecord
 
 
-def figures_copy(record_pk: int, result: dict[str, Any], computed_at: datetime) -> None:
-    """Call it in the transaction that stores the report."""
+def figures_copy(record_pk: int, result: dict[str, Any], computed_at: datetime) -> bool:
+    """Whether what experiments show of it changed. Call it in the transaction that stores the report."""
     whole = result["composite"]
     differences = {entry["key"]: value(entry["smallest_difference"]) for entry in result["criteria"]}
-    JudgeRecord.objects.filter(pk=record_pk).update(
+    record = JudgeRecord.objects.filter(pk=record_pk)
+    before = record.values_list("smallest_difference", "kappa").first()
+    record.update(
         computed_at=computed_at,
         labels=result["labels"],
         kappa=value(whole["kappa"]),
@@ -20,6 +22,7 @@ def figures_copy(record_pk: int, result: dict[str, Any], computed_at: datetime) 
         criteria_differences={key: found for key, found in differences.items() if found is not None},
         worse_than_people=whole["worse_than_people"],
     )
+    return before != (value(whole["smallest_difference"]), value(whole["kappa"]))
 
 
 def value(figure: dict[str, float | None] | None) -> float | None:

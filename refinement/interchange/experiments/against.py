@@ -14,12 +14,15 @@ def against_other(report: Mapping[str, Any], comparison: Mapping[str, Any]) -> d
         (key, entry["task"]): entry["difference"]
         for key, pair in pairs.items()
         for entry in pair["regressions"]
-        if not pair.get("not_comparable")
     }
     return {
         **report,
         "configurations": [
-            {**entry, "baseline": False, "against_baseline": compared(pairs.get(entry["id"]))}
+            {
+                **entry,
+                "baseline": False,
+                "against_baseline": pairs[entry["id"]]["against_baseline"] if entry["id"] in pairs else None,
+            }
             for entry in report["configurations"]
         ],
         "task_types": [],
@@ -33,9 +36,3 @@ def against_other(report: Mapping[str, Any], comparison: Mapping[str, Any]) -> d
         ],
         "headline": comparison["headline"],
     }
-
-
-def compared(pair: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if pair is None or not pair.get("not_comparable"):
-        return None if pair is None else pair["against_baseline"]
-    return {"difference": None, "low": None, "high": None, "verdict": "not_comparable", "tasks": 0}

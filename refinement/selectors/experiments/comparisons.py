@@ -12,8 +12,16 @@ import numpy as np
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
 from refinement.selectors.experiments.headline import listed, open_sentence
 from refinement.selectors.experiments.identity import described, differences, partner_of
-from refinement.selectors.experiments.results import Loaded, comparison_json, exact, loaded, trials
+from refinement.selectors.experiments.results import (
+    NO_COMPARISON,
+    Loaded,
+    comparison_json,
+    exact,
+    loaded,
+    trials,
+)
 from refinement.selectors.experiments.rulers import JUDGE, ruler_of, rulers_differ, with_criteria
+from refinement.selectors.experiments.stored import SCHEMA
 from refinement.selectors.experiments.words import leaning
 from refinement.statistics.comparing import MISLEADING, Comparison, Verdict, compared
 from refinement.statistics.experiments import Table
@@ -32,20 +40,24 @@ def experiments_compared(pk: int, other: int) -> dict[str, Any]:
     scores, other_scores = composites(new), composites(old)
     places = {entry.pk: at for at, entry in enumerate(configurations)}
     other_places = {entry.pk: at for at, entry in enumerate(others)}
-    sides = [
-        (
+    sides = {
+        entry.pk: (
             scores[[here for here, _ in shared.places], places[entry.pk]],
             other_scores[[there for _, there in shared.places], other_places[partner.pk]],
         )
         for entry, partner, _ in pairs
-        if partner is not None
-    ]
-    found = iter(zip(sides, compared([mine - theirs for mine, theirs in sides], MISLEADING), strict=True))
+        if partner is not None and not not_comparable(entry, partner)
+    }
+    verdicts = compared([mine - theirs for mine, theirs in sides.values()], MISLEADING)
+    found = dict(zip(sides, verdicts, strict=True))
     listed_pairs = [
-        pair_json(shared, entry, partner, reason, *next(found)) if partner else unmatched(entry)
+        pair_json(shared, entry, partner, reason, sides.get(entry.pk), found.get(entry.pk))
+        if partner
+        else unmatched(entry)
         for entry, partner, reason in pairs
     ]
     return {
+        "schema": SCHEMA,
         "experiment": named(new.experiment),
         "other": named(old.experiment),
         "suite": new.experiment.suite_version.suite.slug,
@@ -107,17 +119,18 @@ def pair_json(
     entry: Configuration,
     partner: Configuration,
     reason: str,
-    sides: tuple[Floats, Floats],
-    comparison: Comparison,
+    sides: tuple[Floats, Floats] | None,
+    comparison: Comparison | None,
 ) -> dict[str, Any]:
+    """A pair. Without `sides` the scores do not compare: no verdict, and no tasks that lost."""
     return {
         "configuration": described(entry),
         "other": described(partner),
         "matched_by": reason,
         "not_comparable": not_comparable(entry, partner),
-        "against_baseline": comparison_json(comparison),
+        "against_baseline": comparison_json(comparison) if comparison else NO_COMPARISON,
         "changes": differences(partner, entry),
-        "regressions": regressions(shared, *sides),
+        "regressions": regressions(shared, *sides) if sides else [],
     }
 
 

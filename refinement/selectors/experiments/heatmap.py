@@ -14,6 +14,8 @@ PAGE_SIZE = 30
 MOST_TILES = 4  # of one cell; more repeats are shown as a range
 NOISE = 0.5  # without enough repeats to measure it; then no cell is called better or worse
 SPREAD = 0.9  # the same for repeats of one cell
+REPEATS, JUDGE = "from the repeats", "the judge's smallest real difference"
+ROUNDED = 0.0001
 STEPS = (0.5, 1.5)  # points beyond the noise, from which the colour is stronger
 APART = 1.96 * 2**0.5  # times the deviation of a run, which two runs differ by at most by noise
 SHADES = (6.2, 7.0, 7.8)  # scores from which the grey is darker
@@ -85,7 +87,11 @@ class Heatmap:
     differing: int
     pages: int
     task_types: tuple[str, ...]
-    noise_known: bool
+    noise_from: str  # what measured it; empty if it is unknown
+
+    @property
+    def noise_known(self) -> bool:
+        return bool(self.noise_from)
 
     @property
     def first(self) -> int:
@@ -113,12 +119,12 @@ class Compared:
     by_task: dict[str, list[float]] = field(default_factory=dict)
     noise: float = NOISE  # a difference of two cells that chance explains
     spread: float = SPREAD  # a difference of two repeats that chance explains
-    is_measured: bool = True  # without it, no cell is called better or worse
+    noise_from: str = REPEATS  # what measured it; without it, no cell is called better or worse
 
     @classmethod
     def of(cls, report: Mapping[str, Any] | None) -> "Compared":
         measured = (report or {}).get("noise")
-        found = cls(is_measured=bool(measured))
+        found = cls(noise_from=source_of(measured) if measured else "")
         if measured:
             found.noise = max(measured["smallest_difference"], 0.05)
             found.spread = max(measured["deviation"] * APART, 0.05)
@@ -128,8 +134,18 @@ class Compared:
                 found.by_task.setdefault(cell["task"], []).append(gap)
         return found
 
+    @property
+    def is_measured(self) -> bool:
+        return bool(self.noise_from)
+
     def differs(self, task: str) -> bool:
         return self.is_measured and any(abs(gap) > self.noise for gap in self.by_task.get(task, ()))
+
+
+def source_of(noise: Mapping[str, Any]) -> str:
+    """What the noise was measured with: the judge's part counts if it is the larger one."""
+    judge = noise.get("judge_difference") or 0.0
+    return JUDGE if judge >= noise["deviation"] * APART - ROUNDED else REPEATS
 
 
 def heatmap_of(
@@ -162,7 +178,7 @@ def heatmap_of(
         differing=differing,
         pages=pages,
         task_types=tuple(sorted({task.task_type for task in tasks if task.task_type})),
-        noise_known=compared.is_measured,
+        noise_from=compared.noise_from,
     )
 
 

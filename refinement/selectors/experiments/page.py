@@ -79,7 +79,19 @@ class ExperimentFacts:
         if not judges:
             return ""
         named = f"judge {judges[0]}'s opinion" if len(judges) == 1 else f"the opinions of {listed(judges)}"
-        return f"Scores are {named}; not compared with people in this experiment."
+        known = self.known_judge
+        if known is None or known["kappa"] is None:
+            return f"Scores are {named}; not compared with people."
+        return (
+            f"Scores are {named}. Its agreement with people is κ {known['kappa']:.2f}, "
+            f"over {known['labels']} labeled texts."
+        )
+
+    @property
+    def known_judge(self) -> Mapping[str, Any] | None:
+        """The figures of the only judge, if there are any."""
+        judges = (self.figures or {}).get("judges", ())
+        return judges[0] if len(judges) == 1 else None
 
     @property
     def winner(self) -> Configuration | None:

@@ -13,6 +13,7 @@ from refinement.models import CellState, Configuration, Experiment, ExperimentRu
 from refinement.selectors.experiments.clocks import busy_seconds
 from refinement.selectors.experiments.headline import headline
 from refinement.selectors.experiments.identity import differences
+from refinement.selectors.experiments.judges import judge_difference, judge_facts
 from refinement.selectors.experiments.rulers import comparable, with_criteria
 from refinement.selectors.experiments.stored import SCHEMA
 from refinement.selectors.experiments.words import NOT_COMPARABLE
@@ -49,6 +50,7 @@ class Loaded(NamedTuple):
     configurations: list[Configuration]
     tasks: list[SuiteTask]
     rows: list[Row]
+    judges: list[dict[str, Any]]  # what is known about them
 
     @property
     def baseline(self) -> int | None:
@@ -71,6 +73,7 @@ def experiment_results(pk: int) -> dict[str, Any]:
         configurations=len(found.configurations),
         baseline=found.baseline,
         not_comparable=found.not_comparable,
+        judge_difference=judge_difference(found.judges),
     )
     return report(found, statistics)
 
@@ -85,6 +88,7 @@ def loaded(pk: int) -> Loaded:
         list(with_criteria(experiment.configurations.order_by("position"))),
         list(experiment.suite_version.tasks.order_by("position").only(*TASK_FIELDS)),
         [Row(*values) for values in rows.values_list(*fields)],
+        judge_facts(experiment),
     )
 
 
@@ -141,7 +145,8 @@ def report(found: Loaded, statistics: Statistics) -> dict[str, Any]:
         "task_types": task_types,
         "cells": cells(found, statistics),
         "busy_seconds": round(busy_seconds(experiment), 1),
-        "noise": noise(statistics, experiment.repeats),
+        "noise": noise(statistics, experiment.repeats, judge_difference(found.judges)),
+        "judges": found.judges,
         "headline": headline(configurations, task_types),
         "comparisons": statistics.comparisons,
         "chance": chance(statistics.comparisons),
@@ -267,8 +272,10 @@ def cell_state(states: Counter[str], *, ended: bool) -> str:
     return "unscored" if states[CellState.UNSCORED] else "missing"
 
 
-def noise(statistics: Statistics, repeats: int) -> dict[str, Any] | None:
-    """How much repeats differ, and the smallest difference of two cells that this does not explain."""
+def noise(
+    statistics: Statistics, repeats: int, judge_difference: float | None = None
+) -> dict[str, Any] | None:
+    """How much runs of a cell differ, and the smallest difference of two cells that this does not explain."""
     found = statistics.noise
     if found is None:
         return None
@@ -276,6 +283,7 @@ def noise(statistics: Statistics, repeats: int) -> dict[str, Any] | None:
         "deviation": exact(found.deviation),
         "smallest_difference": exact(found.smallest_difference(repeats, repeats)),
         "cells": found.cells,
+        "judge_difference": exact(judge_difference),
     }
 
 

@@ -17,6 +17,7 @@ class StoredResults:
     computed_at: datetime | None
     is_current: bool
     error: str
+    is_outdated: bool = False  # computed by an earlier version of Wiggum, by other rules
 
     @property
     def is_pending(self) -> bool:
@@ -24,7 +25,8 @@ class StoredResults:
         return self.status in (ReportStatus.QUEUED, ReportStatus.RUNNING, ReportStatus.WAITING)
 
 
-SCHEMA = 2  # of an experiment's report; those of earlier ones are computed again when somebody looks
+SCHEMA = 3  # of reports of experiments; those of earlier ones are computed again when somebody looks
+VERSIONED = (ReportKind.EXPERIMENT, ReportKind.COMPARISON)
 FIELDS = ("subject", "kind", "status", "result", "computed_at", "computed", "asked", "error")
 NOTHING = StoredResults("", None, None, False, "")
 
@@ -48,11 +50,12 @@ def stored_comparison(experiment: Experiment, other: Experiment) -> StoredResult
 
 
 def stored(row: Report) -> StoredResults:
-    is_current = row.is_current and not is_outdated(row)
-    return StoredResults(row.status, row.result, row.computed_at, is_current, row.error)
+    outdated = is_outdated(row)
+    is_current = row.is_current and not outdated
+    return StoredResults(row.status, row.result, row.computed_at, is_current, row.error, outdated)
 
 
 def is_outdated(row: Report) -> bool:
-    """Whether an earlier version computed the report of an experiment, by other rules."""
-    is_report = row.kind == ReportKind.EXPERIMENT and row.result is not None
+    """Whether an earlier version of Wiggum computed it, by other rules."""
+    is_report = row.kind in VERSIONED and row.result is not None
     return is_report and (row.result or {}).get("schema") != SCHEMA

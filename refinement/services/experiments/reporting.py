@@ -24,7 +24,7 @@ def results_wanted(experiment: Experiment) -> StoredResults:
 
 
 def comparison_wanted(experiment: Experiment, other: Experiment) -> StoredResults:
-    """The stored comparison; a worker is asked if there is none, or if either experiment changed since."""
+    """The stored comparison; a worker is asked if there is none or it is out of date."""
     found = stored_comparison(experiment, other)
     changes = [
         report.computed_at
@@ -32,7 +32,7 @@ def comparison_wanted(experiment: Experiment, other: Experiment) -> StoredResult
         if report.computed_at is not None
     ]
     outdated = found.computed_at is not None and any(change > found.computed_at for change in changes)
-    if found.status and (found.is_pending or not outdated):
+    if found.status and (found.is_pending or not (outdated or found.is_outdated)):
         return found
     report_request(
         project=experiment.project, kind=ReportKind.COMPARISON, subject=experiment.pk, other=other.pk

@@ -8,11 +8,10 @@ from django.views.decorators.http import require_safe
 
 from refinement.access.objects import experiment_or_404, figures_or_blind
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.execution.reports import report_request
-from refinement.models import Experiment, ReportKind, SuiteTask
+from refinement.models import Experiment, SuiteTask
 from refinement.selectors.experiments.leaderboard import axis_of, verdict_of
 from refinement.selectors.experiments.lists import newest_experiments
-from refinement.selectors.experiments.stored import stored_comparison
+from refinement.services.experiments.reporting import comparison_wanted
 
 MOST_OFFERED = 60
 MOST_SHOWN = 8  # regressions of a pair
@@ -52,16 +51,11 @@ def chosen(request: ProjectRequest, name: str) -> Experiment | None:
 
 def comparison(request: ProjectRequest, experiment: Experiment, other: Experiment) -> dict[str, object]:
     """The stored comparison; asked for if there is none."""
-    stored = stored_comparison(experiment, other)
-    if not stored.status:
-        report_request(
-            project=request.project, kind=ReportKind.COMPARISON, subject=experiment.pk, other=other.pk
-        )
-        stored = stored_comparison(experiment, other)
-    if stored.result is None:
+    stored = comparison_wanted(experiment, other)
+    if stored.result is None or stored.is_outdated:
         return {"stored": stored, "pairs": []}
     result = stored.result
-    gaps = [None if pair.get("not_comparable") else pair["against_baseline"] for pair in result["pairs"]]
+    gaps = [pair["against_baseline"] for pair in result["pairs"]]
     axis = axis_of(gaps)
     titles = titles_of(experiment)
     pairs = [
@@ -69,8 +63,7 @@ def comparison(request: ProjectRequest, experiment: Experiment, other: Experimen
             **pair,
             "verdict": verdict_of(gap, axis),
             "shown": [
-                {**entry, "place": titles.get(entry["task"])}
-                for entry in pair["regressions"][: MOST_SHOWN if gap else 0]
+                {**entry, "place": titles.get(entry["task"])} for entry in pair["regressions"][:MOST_SHOWN]
             ],
         }
         for pair, gap in zip(result["pairs"], gaps, strict=True)

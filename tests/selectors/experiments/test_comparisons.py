@@ -68,6 +68,8 @@ def test_scores_of_another_judge_or_rubric_do_not_compare(project, suite, versio
         "the judge changed (judge:8b → judge:1b)",
         "the rubric version changed",
     ]
+    assert {pair["against_baseline"]["verdict"] for pair in found["pairs"]} == {"not_comparable"}
+    assert [pair["regressions"] for pair in found["pairs"]] == [[], []]
     assert found["headline"] == (
         "A does not compare: the judge changed (judge:8b → judge:1b). "
         "B does not compare: the rubric version changed."

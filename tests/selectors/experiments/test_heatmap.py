@@ -59,3 +59,13 @@ def test_regressions_are_those_beyond_noise_the_worst_first():
     }
     assert worst_cells(report) == [("b", 2), ("a", 2)]
     assert worst_cells(None) == []
+
+
+@pytest.mark.parametrize(
+    ("judge", "source"),
+    [(None, "from the repeats"), (0.5, "from the repeats"), (0.9, "the judge's smallest real difference")],
+)
+def test_the_noise_says_what_measured_it(judge, source):
+    deviation = max(0.3, (judge or 0) / (1.96 * 2**0.5))
+    noise = {"deviation": deviation, "smallest_difference": 0.6, "judge_difference": judge}
+    assert Compared.of({"noise": noise}).noise_from == source

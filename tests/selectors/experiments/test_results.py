@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from refinement.execution.reports import report_advance, report_request
-from refinement.models import ExperimentRun, Report, ReportKind
+from refinement.execution.reports import experiments_again, report_advance, report_request
+from refinement.execution.trust.keeping import figures_copy
+from refinement.models import ExperimentRun, Report, ReportKind, Run
 from refinement.selectors.experiments.results import experiment_results
 from refinement.selectors.experiments.stored import stored_results
 from refinement.services.experiments.reporting import results_wanted
 from tests.house.processes import ROOT
 from tests.selectors.experiments.given import a_suite_of, an_experiment
+from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
 TYPES = ("how-to", "research")
@@ -169,7 +171,7 @@ def test_the_web_process_does_not_import_numpy():
 
 def test_tasks_are_not_read_one_by_one(project, django_assert_num_queries):
     experiment = an_experiment(a_suite_of(project, 12), {"A": scores(1, 12), "B": scores(2, 12)})
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         experiment_results(experiment.pk)
 
 
@@ -208,3 +210,35 @@ def test_a_report_of_an_earlier_version_is_computed_again(compared, project):
     assert results_wanted(compared).is_pending
     assert report_advance(report.pk)
     assert results_wanted(compared).result == experiment_results(compared.pk)
+
+
+def test_a_judges_smallest_real_difference_counts_as_noise_and_new_figures_of_it_are_used(project):
+    """Without repeats only the judge's part is known; when more is known, the report is computed again."""
+    run = finished_run(project, ["7", "9"], outcome="PASS", stop_reason="passed")
+    experiment = an_experiment(
+        a_suite_of(project, 6), {"A": [7] * 6, "B": [5, 8, 7, 7, 7, 7]}, version=run.rubric_version
+    )
+    Run.objects.filter(pk=run.pk).update(experiment=experiment)
+    request = {"project": project, "kind": ReportKind.EXPERIMENT, "subject": experiment.pk}
+    report = report_request(**request)
+    report_advance(report.pk)
+    assert Report.objects.get(pk=report.pk).result["noise"] is None
+
+    record = run.judge_record
+    figure = {"value": 1.0, "low": None, "high": None}
+    whole = {
+        **dict.fromkeys(("kappa", "alpha", "bias"), None),
+        "smallest_difference": figure, "worse_than_people": None,
+    }  # fmt: skip
+    measured = {"labels": 0, "composite": whole, "criteria": []}
+    assert figures_copy(record.pk, measured, timezone.now())
+    assert not figures_copy(record.pk, measured, timezone.now())
+    experiments_again(record.pk)
+    assert not Report.objects.get(pk=report.pk).is_current
+    report_advance(report.pk)
+    found = Report.objects.get(pk=report.pk).result
+    assert found["noise"]["judge_difference"] == found["noise"]["smallest_difference"] == pytest.approx(1.0)
+    assert found["judges"][0]["name"] == record.name
+    cells = {(cell["task"], cell["value"]): cell["spread_is_noise"] for cell in found["cells"]}
+    assert cells["task-000", 5.0] is False  # 1.4 below the baseline: more than the judge's noise
+    assert cells["task-001", 7.1] is True

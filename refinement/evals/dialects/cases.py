@@ -9,7 +9,7 @@ from refinement.evals.dialects.asserts.reading import AssertionReader, Scope
 from refinement.evals.dialects.defaults import Defaults, assert_nodes
 from refinement.evals.dialects.keys import AGENTV_EXECUTION, AGENTV_TEST, PROMPTFOO_OPTIONS, PROMPTFOO_TEST
 from refinement.evals.dialects.log import sort_keys
-from refinement.evals.dialects.messages import as_text
+from refinement.evals.dialects.messages import as_text, is_messages
 from refinement.evals.dialects.numbers import share_of
 from refinement.evals.dialects.prompts import PromptReader, Template
 from refinement.evals.dialects.reader import Reader
@@ -263,10 +263,7 @@ def wrapped(messages: Sequence[Message], prefix: str, suffix: str) -> tuple[Mess
 def expected_in(values: Mapping[str, object]) -> str:
     """The reference answer that newer AgentV files keep in vars."""
     value = values.get("expected_output")
-    if (
-        isinstance(value, list)
-        and value
-        and all(isinstance(entry, Mapping) and "content" in entry for entry in value)
-    ):
-        return "\n\n".join(text_of(entry["content"]) for entry in value)
+    if is_messages(value):
+        assert isinstance(value, list)
+        return "\n\n".join(text_of(entry["content"]) for entry in value if "content" in entry)
     return text_of(value)

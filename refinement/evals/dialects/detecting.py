@@ -78,7 +78,7 @@ def by_keys(root: Fields) -> Dialect:
     if isinstance(root.values.get("tests"), Scalar):
         return Dialect.PROMPTFOO if "prompts" in keys else Dialect.AGENTV
     if "providers" in keys and not has_own_providers(root.values["providers"]):
-        return Dialect.PROMPTFOO
+        return Dialect.AGENTV if has_plain_asserts(root, tests) else Dialect.PROMPTFOO
     return Dialect.WIGGUM
 
 
@@ -94,6 +94,14 @@ def has_agentv_tests(root: Fields, tests: list[Fields]) -> bool:
         or "negate" in entry.values
         or "required" in entry.values
         for entry in asserts
+    )
+
+
+def has_plain_asserts(root: Fields, tests: list[Fields]) -> bool:
+    """Whether a text stands for an assertion, which promptfoo does not allow."""
+    lists = [place.values.get("assert") for place in (root, *tests)]
+    return any(
+        isinstance(entry, Scalar) for found in lists if isinstance(found, Items) for entry in found.values
     )
 
 

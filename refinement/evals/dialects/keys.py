@@ -11,8 +11,10 @@ TRACING = "Wiggum keeps every call itself."
 GRADER = "The target's judge is used."
 HOOKS = "hooks can change the tests with code."
 AGENT_HOOKS = "Hooks of AgentV are not run."
+STORED = "it uses one case's answer in another case."
 SOURCE = "it takes data from code."
 VALIDATION = "Only AgentV's own tools use it."
+ATTACHED = "They read files that an answer attaches. Answers are text here."
 SERIAL = "Cases are independent of each other."
 
 PROMPTFOO_FILE = Keys(
@@ -70,6 +72,7 @@ PROMPTFOO_TEST = Keys(
         "assertScoringFunction": "it scores answers with code.",
         "transform": CODE_OUTPUT,
         "postprocess": CODE_OUTPUT,
+        "storeOutputAs": STORED,
         "providerOutput": "it replaces the model's answer.",
     },
 )
@@ -95,7 +98,7 @@ PROMPTFOO_OPTIONS = Keys(
         "transform": CODE_OUTPUT,
         "postprocess": CODE_OUTPUT,
         "transformVars": "it changes vars with code.",
-        "storeOutputAs": "it uses one case's answer in another case.",
+        "storeOutputAs": STORED,
     },
 )
 RED_TEAM = "promptfoo generates red team tests. Generate them there, and use the file it writes."
@@ -124,8 +127,9 @@ AGENTV_FILE = Keys(
         "judge_target": GRADER,
         "optimization": "Wiggum improves answers with --ralph.",
         "on_dependency_failure": SERIAL,
+        "preprocessors": ATTACHED,
     },
-    refused={"preprocessors": CODE_OUTPUT, "transform": CODE_OUTPUT, "type": "only type eval is supported."},
+    refused={"transform": CODE_OUTPUT, "type": "only type eval is supported."},
 )
 AGENTV_TEST = Keys(
     understood=words(
@@ -146,9 +150,9 @@ AGENTV_TEST = Keys(
         "depends_on": SERIAL,
         "targets": "Use execution.target.",
         "timeout_seconds": RUNNING,
+        "preprocessors": ATTACHED,
     },
     refused={
-        "preprocessors": CODE_OUTPUT,
         "transform": CODE_OUTPUT,
         "turns": "answers of several turns in one case are not supported.",
         "mode": "answers of several turns in one case are not supported.",
@@ -204,7 +208,7 @@ ASSERTION = Keys(
     ),
     carried=words(
         """
-        description comment notes note title governance
+        description comment notes note title governance reason
         """
     ),
     ignored={
@@ -216,11 +220,11 @@ ASSERTION = Keys(
         "exploration_tolerance": "Tools are not seen.",
         "exploration_tools": "Tools are not seen.",
         "require_metrics": VALIDATION,
+        "preprocessors": ATTACHED,
     },
     refused={
         "transform": CODE_OUTPUT,
         "postprocess": CODE_OUTPUT,
-        "preprocessors": CODE_OUTPUT,
         "contextTransform": SOURCE,
         "function": SOURCE,
     },

@@ -74,7 +74,8 @@ class MessageReader:
         assert isinstance(part, Mapping)
         kind = str(part.get("type", "text"))
         if kind in FILE_TYPES and self.reader.dialect == Dialect.AGENTV and isinstance(self.text(part), str):
-            read = self.reader.text(str(self.text(part)).removeprefix("file://"), line, name)
+            wanted = str(self.text(part)).removeprefix("file://")
+            read = self.reader.text(wanted, line, name, code=True)
             return read[1] if isinstance(read, tuple) else None
         if kind in TEXT_TYPES:
             return text_of(self.text(part))

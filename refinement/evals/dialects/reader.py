@@ -85,18 +85,18 @@ class Reader:
                 return files
         return []
 
-    def text(self, name: str, line: int, what: str) -> tuple[Path, str] | Missing:
-        """The text of a file. Pictures, media and code are refused by name."""
-        refusal = unreadable_kind(name)
+    def text(self, name: str, line: int, what: str, *, code: bool = False) -> tuple[Path, str] | Missing:
+        """The text of a file. Pictures and media are refused by name, and code unless it is to be shown."""
+        refusal = unreadable_kind(name, code=code)
         if refusal:
             return self.log.add(line, f"{what}: {name} is {refusal}")
         path = self.found(name)
         if path is None:
             return self.log.add(line, f"{what}: the file {name} was not found.")
-        return self.content(path, line, what)
+        return self.content(path, line, what, code=code)
 
-    def content(self, path: Path, line: int, what: str) -> tuple[Path, str] | Missing:
-        refusal = unreadable_kind(path.name)
+    def content(self, path: Path, line: int, what: str, *, code: bool = False) -> tuple[Path, str] | Missing:
+        refusal = unreadable_kind(path.name, code=code)
         if refusal:
             return self.log.add(line, f"{what}: {path.name} is {refusal}")
         try:
@@ -140,14 +140,14 @@ def upwards(folder: Path) -> list[Path]:
     return found[:1]
 
 
-def unreadable_kind(name: str) -> str:
+def unreadable_kind(name: str, *, code: bool = False) -> str:
     """Why a file of this name cannot be text for a prompt; empty if it can."""
     lower = name.lower()
     if lower.endswith(PICTURES):
         return "a picture; only text can be sent to a model."
     if lower.endswith(MEDIA):
         return "not a text file; only text can be sent to a model."
-    if is_code(lower):
+    if not code and is_code(lower):
         return "code; prompts, vars and tests that code makes are not supported."
     return ""
 

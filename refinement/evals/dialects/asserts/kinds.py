@@ -23,6 +23,8 @@ ALIASES: Mapping[str, str] = {
     "similar:cosine": "similar",
     "exact": "equals",
     "exact-match": "equals",
+    "trigger-judge": "skill-trigger",
+    "non-empty": "not-empty",
 }
 
 TEXT_LISTS = ("contains-any", "contains-all", "icontains-any", "icontains-all")
@@ -53,7 +55,6 @@ REFUSED: Mapping[str, str] = {
     "select-best": OUTPUTS,
     "max-score": OUTPUTS,
     "human": "people review runs in the app.",
-    "expected-messages": TOOLS,
     "tool-call-f1": TOOLS,
     "is-sql": "there is no SQL parser. Use javascript or a script.",
     "contains-sql": "there is no SQL parser. Use javascript or a script.",
@@ -99,12 +100,15 @@ TOOL_CALLS: Mapping[str, object] = {
 }
 FORM_ONLY = "Only the form of the call is checked."
 
+EMPTY, NOTHING = "empty", r"^\s*\Z"
+
 NO_TOOLS = "Wiggum's targets answer with text, so no tool is called."
 
 
 def kind_of(written: str) -> tuple[str, bool]:
     """The kind's one name, and whether `not-` negates it."""
     name = written.strip().lower().replace("_", "-")
+    name = ALIASES.get(name, name)
     negated = name.startswith("not-")
     name = name.removeprefix("not-")
     return ALIASES.get(name, name), negated

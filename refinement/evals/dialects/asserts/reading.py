@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from pathlib import Path
 
 from refinement.engine.types import ONE, Severity
 from refinement.evals.dialects.asserts.contexts import WORDS as CONTEXTS
@@ -12,8 +11,10 @@ from refinement.evals.dialects.asserts.fields import as_javascript
 from refinement.evals.dialects.asserts.kinds import (
     ALWAYS_HOLD,
     CODE_KINDS,
+    EMPTY,
     FORM_ONLY,
     NO_TOOLS,
+    NOTHING,
     RUBRIC,
     SCRIPT,
     SET,
@@ -23,7 +24,7 @@ from refinement.evals.dialects.asserts.kinds import (
     refusal_of,
 )
 from refinement.evals.dialects.asserts.rubrics import RubricAsserts
-from refinement.evals.dialects.asserts.scripts import code_file, script_parameters
+from refinement.evals.dialects.asserts.scripts import code_file, own_type, script_parameters
 from refinement.evals.dialects.asserts.tools import KINDS as TOOL_KINDS
 from refinement.evals.dialects.asserts.tools import NOTE, as_constant
 from refinement.evals.dialects.keys import ASSERTION
@@ -42,8 +43,8 @@ MOST_DEPTH = 5
 ONE_ASSERTION = "an assertion"
 TEMPLATES = "#/assertionTemplates/"
 LIMITS = {"max_duration_ms": "latency", "max_cost_usd": "cost", "max_tokens": "token-usage"}
-NOT_SEEN = ("target_exploration_ratio",)
-TOOL_LIMITS = ("max_tool_calls", "max_llm_calls", "target_exploration_ratio")
+EXPLORATION = "target_exploration_ratio"  # the share of tool calls that only read
+TOOL_LIMITS = ("max_tool_calls", "max_llm_calls")
 OWN_PARAMETERS = (
     "flags",
     "min",
@@ -65,7 +66,6 @@ class Scope:
     criteria: str = ""  # AgentV's criteria of the case
     expected: str = ""
     rubric_prompt: str = ""
-    script_folder: Path | None = None
     templates: Mapping[str, Node] = field(default_factory=dict)  # assertionTemplates
 
 
@@ -112,6 +112,9 @@ class AssertionReader:
                 return None
         kind, negated = kind_of(type_node.text)
         negated ^= data(node.values.get("negate")) is True
+        own = own_type(self.reader, node, type_node.text.strip())
+        if own is not None:
+            node, kind = own, SCRIPT
         if kind in TOOL_KINDS:
             self.log.ignore(type_node.line, f"the target's tools in {kind}", NOTE)
             record = {key: data(value) for key, value in node.values.items()}
@@ -123,6 +126,8 @@ class AssertionReader:
             self.log.ignore(type_node.line, f"the provider's tools in {kind}", FORM_ONLY)
             call = self.base(node, "is-json", negated, name)
             return replace(call, value=TOOL_CALLS[kind])
+        if kind == EMPTY:
+            return replace(self.base(node, "regex", negated, name), value=NOTHING)
         refusal = refusal_of(kind)
         if refusal:
             self.log.add(
@@ -165,7 +170,7 @@ class AssertionReader:
         if kind == RUBRIC:
             return self.rubrics.read(node, base, name)
         if kind == SCRIPT:
-            parameters = script_parameters(self.reader, node, name, self.scope.script_folder)
+            parameters = script_parameters(self.reader, node, name)
             return None if parameters is None else replace(base, parameters=parameters)
         return self.plain(node, base, name)
 
@@ -270,12 +275,12 @@ class AssertionReader:
                 parts.append(
                     replace(base, kind=kind, threshold=limit, metric=key, id="", weight=ONE, required=False)
                 )
+        if EXPLORATION in node.values:
+            self.log.ignore(node.lines[EXPLORATION], f"the target's tools in {EXPLORATION}", NOTE)
+            part = replace(base, kind=EXPLORATION, metric=EXPLORATION, id="", weight=ONE, required=False)
+            parts.append(as_constant(part, {}))
         for key in TOOL_LIMITS:
-            if key in NOT_SEEN and key in node.values:
-                self.log.add(
-                    node.lines[key], f"{name}: {key} is not supported: Wiggum does not see tool calls."
-                )
-            elif key in node.values:
+            if key in node.values:
                 self.log.ignore(node.lines[key], f"{key} in execution-metrics", NO_TOOLS)
         if not parts and not any(key in node.values for key in TOOL_LIMITS):
             self.log.add(node.line, f"{name} needs a limit, such as max_duration_ms.")

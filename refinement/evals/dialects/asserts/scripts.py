@@ -1,5 +1,6 @@
 """Reads assertions that run programs: scripts, and code in files."""
 
+import re
 import shlex
 import shutil
 from collections.abc import Mapping
@@ -11,8 +12,9 @@ from refinement.evals.dialects.numbers import number_of
 from refinement.evals.dialects.reader import Reader
 from refinement.evals.filling import Unreadable, file_text
 from refinement.evals.sources.plain import data, text_of
+from refinement.evals.types import Dialect
 from refinement.interchange.imports.fields import brief, is_nothing
-from refinement.interchange.rubrics.yaml_reading import Fields, Items
+from refinement.interchange.rubrics.yaml_reading import Fields, Items, Scalar
 
 SECONDS = 60
 PROXY = "scripts that call a model through AgentV are not supported. Use llm-rubric."
@@ -22,18 +24,31 @@ ENDINGS: Mapping[str, tuple[str, ...]] = {
     "python": (".py",),
 }
 TYPESCRIPT = (".ts", ".cts", ".mts")
+OWN_TYPE = re.compile(r"[A-Za-z0-9][\w-]*")
+OWN_TYPES = ".agentv/assertions"  # the folder with the types of assertions that a project adds
 RUNNERS: Mapping[str, tuple[str, ...]] = {
     ".py": ("python3",),
     ".ts": ("bun", "run"),
+    ".mts": ("bun", "run"),
     ".js": ("node",),
     ".mjs": ("node",),
     ".sh": ("sh",),
 }
 
 
-def script_parameters(
-    reader: Reader, node: Fields, name: str, folder: Path | None
-) -> dict[str, object] | None:
+def own_type(reader: Reader, node: Fields, kind: str) -> Fields | None:
+    """The assertion as a script, if a file in AgentV's folder of own types has the type's name."""
+    if reader.dialect != Dialect.AGENTV or not OWN_TYPE.fullmatch(kind):
+        return None
+    files = (reader.found(f"{OWN_TYPES}/{kind}{ending}") for ending in RUNNERS)
+    path = next(filter(None, files), None)
+    if path is None:
+        return None
+    command = Scalar(node.line, shlex.quote(str(path.absolute())), plain=False)
+    return Fields(node.line, {**node.values, "command": command}, {**node.lines, "command": node.line})
+
+
+def script_parameters(reader: Reader, node: Fields, name: str) -> dict[str, object] | None:
     """The command, its folder, its time limit, and all other keys as its configuration."""
     command = command_of(reader, node, name)
     if command is None:
@@ -44,14 +59,13 @@ def script_parameters(
         reader.log.ignore(node.line, f"the program {command[0]}", NOT_INSTALLED)
     cwd = node.values.get("cwd")
     place = Path(text_of(data(cwd))) if cwd is not None and not is_nothing(cwd) else None
-    base = folder or reader.folder
     config = {key: data(value) for key, value in node.values.items() if key not in SCRIPT}
     given = data(node.values.get("config"))
     if isinstance(given, dict):
         config |= given
     return {
         "command": command,
-        "cwd": str((base / place if place else base).absolute()),
+        "cwd": str((reader.folder / place if place else reader.folder).absolute()),
         "timeout": seconds_of(reader, node, name),
         "contract": "json",
         "config": config,

@@ -17,6 +17,7 @@ KINDS = (
     "trajectory:tool-args-match",
     "trajectory:step-count",
     "expected-tool-calls",
+    "expected-messages",
     "skill-trigger",
     "skill-used",
 )

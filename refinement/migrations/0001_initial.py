@@ -358,6 +358,7 @@ class Migration(migrations.Migration):
                 ('error_kind', models.CharField(blank=True, max_length=30)),
                 ('error_message', models.TextField(blank=True)),
                 ('number', models.PositiveSmallIntegerField()),
+                ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('trial', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='refinement.benchtrial')),
             ],
             options={

@@ -42,6 +42,7 @@ class WarningShape(Schema):
 
     code: str = Field(
         description="down-ENDPOINT, no-endpoint-ENDPOINT, unknown-producer, unknown-judge, unknown-clerk, "
+        "unknown-held-out-judge, away-held-out-judge, "
         "unknown-NAME for a judge of a board, no-worker, same_model, same_family, embedded, long-seed, "
         "context, hidden-sources-ROLE, long-sources, producer-context, "
         "too-long-writer, too-long-judge, budget or budget-close.",
@@ -74,7 +75,7 @@ class JudgingShape(Schema):
 class RoleShape(Schema):
     """The part of one role."""
 
-    role: str = Field(description="producer, judge or clerk.")
+    role: str = Field(description="producer, judge, clerk or held_out.")
     calls: RangeShape
     tokens: RangeShape
 
@@ -122,6 +123,7 @@ def run_estimated(request: ApiRequest, body: Launch) -> EstimateShape:
         producer=producer,
         judge=target_of("judge", body.judge) if saved.criteria else producer,
         clerk=target_of("clerk", body.clerk) if body.clerk else None,
+        held_out=target_of("held_out", body.held_out) if body.held_out.strip() else None,
         repeats=body.repeats,
     )
     return estimate_shape(plan, warnings_for(plan, models_for_launch()))
@@ -146,7 +148,9 @@ def range_shape(amount: Range) -> RangeShape:
 
 
 def estimate_shape(plan: Plan, cautions: list[Caution]) -> EstimateShape:
-    estimate = plan.estimate
+    estimate, after = plan.estimate, plan.estimate.held_out
+    shares = [(share.role.value, share) for share in estimate.roles]
+    shares += [("held_out", after)] if after else []
     return EstimateShape(
         rounds=range_shape(estimate.rounds),
         calls=range_shape(estimate.calls),
@@ -154,8 +158,8 @@ def estimate_shape(plan: Plan, cautions: list[Caution]) -> EstimateShape:
         seconds=range_shape(plan.seconds) if plan.seconds else None,
         cost=CostShape(low=plain(plan.cost.low), high=plain(plan.cost.high)) if plan.cost else None,
         roles=[
-            RoleShape(role=share.role, calls=range_shape(share.calls), tokens=range_shape(share.tokens))
-            for share in estimate.roles
+            RoleShape(role=role, calls=range_shape(share.calls), tokens=range_shape(share.tokens))
+            for role, share in shares
         ],
         round_calls=estimate.round_calls,
         more_calls=estimate.more_calls,

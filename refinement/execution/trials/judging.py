@@ -24,6 +24,7 @@ from refinement.judging.parsing import read_reply
 from refinement.judging.prompts import Prompt, judge_prompt, retry_prompt
 from refinement.judging.schema import reply_limit_tokens, reply_schema
 from refinement.models import Bench, BenchCall, BenchTrial
+from refinement.pricing import cost_of
 from refinement.providers.base import (
     CallControl,
     CompletionRequest,
@@ -34,7 +35,9 @@ from refinement.providers.base import (
     Reply,
 )
 from refinement.providers.context import context_tokens_for
+from refinement.providers.registry import Target
 from refinement.selectors.endpoints import provider_for
+from refinement.selectors.prices import prices_for
 from refinement.selectors.trust.measurements.definitions import definition_for
 from refinement.selectors.trust.measurements.settings import Setting, setting_of_trial
 from refinement.texts import storable
@@ -93,6 +96,8 @@ def trial_ask(lease: Lease[BenchTrial]) -> TrialReply:
         finish(call, time.monotonic() - clock)
         raise TrialFailed(call, error) from error
     fill(call, reply)
+    prices = prices_for([Target(trial.endpoint, trial.model)])
+    call.cost = cost_of(prices, trial.endpoint, trial.model, call.prompt_tokens, call.completion_tokens)
     finish(call, reply.seconds or time.monotonic() - clock)
     verdict = verdict_in(call, reply, rubric, trial.model)
     seen_chars = view.candidate.seen_chars if view.candidate else None

@@ -29,6 +29,7 @@ class Sketch:
     producer: Target | None
     judge: Target | None
     clerk: Target | None  # None for the rubric's or the judge's
+    held_out: Target | None
     repeats: int
 
 
@@ -44,6 +45,7 @@ def sketched(form: LaunchForm) -> Sketch:
         producer=target_or_none(form, values, "producer"),
         judge=target_or_none(form, values, "judge"),
         clerk=target_or_none(form, values, "clerk"),
+        held_out=target_or_none(form, values, "held_out"),
         repeats=int(repeats) if repeats.isdigit() and 1 <= int(repeats) <= MOST_REPEATS else 1,
     )
 
@@ -101,6 +103,6 @@ def chars_of(data: Mapping[str, Any], name: str, text: Any) -> int:
 
 def target_or_none(form: LaunchForm, values: Mapping[str, Any], role: str) -> Target | None:
     try:
-        return target_typed(values[f"{role}_typed"] or values[role] or "", form.endpoints)
+        return target_typed(values.get(f"{role}_typed") or values[role] or "", form.endpoints)
     except ValueError:
         return None

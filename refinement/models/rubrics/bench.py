@@ -201,6 +201,7 @@ class BenchCall(Exchange):
 
     trial = models.ForeignKey(BenchTrial, on_delete=models.CASCADE, related_name="calls")
     number = models.PositiveSmallIntegerField()
+    cost = models.DecimalField(max_digits=16, decimal_places=8, null=True, blank=True)
 
     class Meta:
         ordering: ClassVar = ["number"]

@@ -26,7 +26,11 @@ class CostEstimate:
 
 
 def cost_estimate(
-    estimate: Estimate, judging: Judging, producer: Target | None, prices: Prices
+    estimate: Estimate,
+    judging: Judging,
+    producer: Target | None,
+    prices: Prices,
+    held_out: Target | None = None,
 ) -> CostEstimate | None:
     """The cost of the models with a price; None if there are none."""
     low = high = Decimal(0)
@@ -37,17 +41,23 @@ def cost_estimate(
             costs = [share_cost(share, target, prices, at, len(targets)) for at in ("low", "high")]
             found[target] = costs[0] is not None
             low, high = low + (costs[0] or 0), high + (costs[1] or 0)
+    after = Decimal(0)
+    if held_out is not None and estimate.held_out is not None:
+        cost = share_cost(estimate.held_out, held_out, prices, "high", 1)
+        found[held_out], after = cost is not None, cost or after
     priced = [target.model for target, has_price in found.items() if has_price]
     if not priced:
         return None
-    low, high = low * within_limit(estimate, "low"), high * within_limit(estimate, "high")
+    low, high = low * within_limit(estimate, "low"), high * within_limit(estimate, "high") + after
     return CostEstimate(low, high, priced, all_priced=len(priced) == len(found))
 
 
 def within_limit(estimate: Estimate, at: str) -> Decimal:
     """The part of the roles' tokens that the run's token limit allows."""
     total = sum(getattr(share.tokens, at) for share in estimate.roles)
-    return min(Decimal(1), Decimal(getattr(estimate.tokens, at)) / total) if total else Decimal(1)
+    after = getattr(estimate.held_out.tokens, at) if estimate.held_out else 0
+    allowed = Decimal(getattr(estimate.tokens, at) - after)
+    return min(Decimal(1), allowed / total) if total else Decimal(1)
 
 
 def targets_of(role: Role, judging: Judging, producer: Target | None) -> Sequence[Target]:

@@ -13,6 +13,7 @@ from refinement.selectors.launch.sizes import Sizes
 
 T = TypeVar("T")
 Ends: TypeAlias = tuple[T, T]
+HELD_OUT_CALLS = 2  # the first and the best round
 EARLIEST = {
     StopReason.PASSED: 1,
     StopReason.QUALITY_THRESHOLD_MET: 1,
@@ -35,6 +36,12 @@ class Range:
     def times(self, count: int) -> "Range":
         return Range(self.low * count, self.high * count)
 
+    def plus(self, other: "Range") -> "Range":
+        return Range(self.low + other.low, self.high + other.high)
+
+
+NOTHING = Range(0, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class RoleShare:
@@ -54,6 +61,7 @@ class Estimate:
     calls: Range
     tokens: Range
     roles: tuple[RoleShare, ...]  # those that are called: producer, judges, clerk
+    held_out: RoleShare | None  # what the held-out judge takes, which is in the totals, too
     round_calls: int  # the most that one round takes
     first_calls: int  # of the first round, and what comes before it
     first_tokens: int  # usual, of these calls
@@ -72,6 +80,7 @@ def estimate_of(
     source_chars: Sequence[int] = (),
     repeats: int = 1,
     judging: Judging | None = None,
+    held_out: bool = False,
 ) -> Estimate:
     """The range from a run that stops as early as its rules allow to one that uses every round."""
     judging = judging or judging_of(rubric, seed_chars=seed_chars, judge=None)
@@ -88,16 +97,19 @@ def estimate_of(
     first = calls_of(rubric, 1, drafts=drafts)
     calls = capped(Range(few.total, many.total), budget.calls)
     tokens = capped(Range(lean.total(few, rounds.low), lavish.total(many, rounds.high)), budget.tokens)
+    outside = held_out_share(lavish, rounds, repeats) if held_out else None
+    more_after = outside or RoleShare(Role.JUDGE, NOTHING, NOTHING, NOTHING)
     return Estimate(
         rounds=rounds,
-        calls=calls.times(repeats),
-        tokens=rounded(tokens.times(repeats)),
+        calls=calls.times(repeats).plus(more_after.calls),
+        tokens=rounded(tokens.times(repeats).plus(more_after.tokens)),
         roles=shares(
             (lean.tokens(few, rounds.low), lavish.tokens(many, rounds.high)),
             (lean.replies(few), lavish.replies(many)),
             (few, many),
             repeats,
         ),
+        held_out=outside,
         round_calls=most_calls(rubric, first),
         first_calls=first.total,
         first_tokens=two_digits((lean.total(first, 1) + lavish.total(first, 1)) // 2),
@@ -124,6 +136,16 @@ def shares(
         for role in (Role.PRODUCER, Role.JUDGE, Role.CLERK)
         if calls[1].of(role)
     )
+
+
+def held_out_share(sizes: Sizes, rounds: Range, repeats: int) -> RoleShare:
+    """What a held-out judge takes: nothing if the first round is the best, else a call for each of the two.
+
+    The run's own limits do not count it.
+    """
+    most = HELD_OUT_CALLS * repeats if rounds.high > 1 else 0
+    tokens = Range(0, most * (sizes.judge_prompt + sizes.verdict))
+    return RoleShare(Role.JUDGE, Range(0, most), rounded(tokens), Range(0, most * sizes.verdict))
 
 
 def earliest_round(rubric: Rubric) -> int:

@@ -18,6 +18,8 @@ from refinement.selectors.prices import prices_for
 from refinement.selectors.projects.budgets import NO_BUDGET, Budget, budget_of
 from refinement.selectors.workers import workers_alive
 
+HELD_OUT = "held-out judge"  # its role in `Plan.called`
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -33,6 +35,7 @@ class Plan:
     source_chars: Sequence[int] = ()
     budget: Budget = NO_BUDGET
     cost: CostEstimate | None = None  # None if no model of the run has a price
+    held_out: Target | None = None  # None also for a rubric that no model judges
     seconds: Range | None = None  # of one run; None if its models have not been used here yet
 
     @property
@@ -61,6 +64,8 @@ class Plan:
             roles += [(entry.name, entry.target) for entry in later if entry.target]
         if judging.clerk and (judging.has_clerk or judging.may_escalate):
             roles.append(("clerk", judging.clerk))
+        if self.held_out:
+            roles.append((HELD_OUT, self.held_out))
         first = {target: name for name, target in reversed(roles)}
         judged = [(name, target) for name, target in roles if first[target] == name]
         return [*producer, *dict.fromkeys(judged)]
@@ -76,11 +81,13 @@ def plan_of(
     producer: Target | None,
     judge: Target | None,
     clerk: Target | None,
+    held_out: Target | None = None,
     repeats: int,
 ) -> Plan:
     """The plan for a launch with these texts and models. `clerk` is None for the rubric's or the judge's."""
     definition = limited_for_demo(definition, writes=is_demo_target(producer), judges=is_demo_target(judge))
     judging = judging_of(definition, seed_chars=seed_chars, judge=judge, clerk=clerk)
+    held_out = held_out if definition.criteria else None
     estimate = estimate_of(
         definition,
         task_chars=task_chars,
@@ -88,6 +95,7 @@ def plan_of(
         source_chars=source_chars,
         repeats=repeats,
         judging=judging,
+        held_out=held_out is not None,
     )
     drafts = 0 if seed_chars else 1
     paces, specs = paces_in(project), endpoint_specs()
@@ -101,7 +109,10 @@ def plan_of(
         task_chars=task_chars,
         source_chars=source_chars,
         budget=budget_of(project),
-        cost=cost_estimate(estimate, judging, producer, prices_for(models_of(judging, producer))),
+        cost=cost_estimate(
+            estimate, judging, producer, prices_for(models_of(judging, producer, held_out)), held_out
+        ),
+        held_out=held_out,
         seconds=seconds_of(estimate, judging, producer, paces, specs, drafts=drafts),
     )
 
@@ -110,7 +121,7 @@ def is_demo_target(target: Target | None) -> bool:
     return target is not None and is_demo(target.endpoint, target.model)
 
 
-def models_of(judging: Judging, producer: Target | None) -> list[Target]:
+def models_of(judging: Judging, producer: Target | None, held_out: Target | None) -> list[Target]:
     """All models that the run may call."""
-    named = [producer, judging.judge, judging.clerk, *(judge.target for judge in judging.judges)]
+    named = [producer, judging.judge, judging.clerk, held_out, *(judge.target for judge in judging.judges)]
     return [target for target in named if target is not None]

@@ -11,12 +11,17 @@ from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer
 from refinement.selectors.launch.contexts import judge_problem, writer_problem
 from refinement.selectors.launch.model_lists import info_of, offer_of
-from refinement.selectors.launch.plans import Plan
+from refinement.selectors.launch.plans import HELD_OUT, Plan
 from refinement.selectors.rubrics.commands import command_refusal
 
 EMBEDDED = "embedded"
 DOWN = "down-"  # starts the code of a warning about an endpoint that is not ready
-SPOKEN = {"producer": "The writer", "judge": "The judge", "clerk": "The clerk"}
+SPOKEN = {
+    "producer": "The writer",
+    "judge": "The judge",
+    "clerk": "The clerk",
+    HELD_OUT: "The held-out judge",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +114,22 @@ def endpoint_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
     """Endpoints that are missing or not ready, and models that an endpoint does not have."""
     found: dict[str, Caution] = {}
     for role, target in plan.called:
-        offer = offer_of(offers, target.endpoint)
+        offer, after = offer_of(offers, target.endpoint), role == HELD_OUT
         if offer is None:
-            words = f"{role_words(role)} uses {target.endpoint}/{target.model}. The run would fail."
+            end = "It cannot be asked." if after else "The run would fail."
+            words = f"{role_words(role)} uses {target.endpoint}/{target.model}. {end}"
             title = f"There is no model server {target.endpoint}"
             code = f"no-endpoint-{target.endpoint}"
             found.setdefault(target.endpoint, Caution(code, title, words, fix=FIXES.get(role)))
         elif offer.problem:
-            words = f"{offer.problem} The run will wait and continue when the model server responds."
+            what = "held-out judge is asked" if after else "run will wait and continue"
+            words = f"{offer.problem} The {what} when the model server responds."
+            code = "away-held-out-judge" if after else f"{DOWN}{target.endpoint}"
             title = f"Model server {target.endpoint} is not ready"
-            found.setdefault(target.endpoint, Caution(f"{DOWN}{target.endpoint}", title, words))
+            found.setdefault(target.endpoint, Caution(code, title, words))
         elif info_of(offers, target) is None:
-            words = f"{target.endpoint} has no model {target.model}. The run may fail."
+            end = "It may not answer." if after else "The run may fail."
+            words = f"{target.endpoint} has no model {target.model}. {end}"
             code = f"unknown-{role.casefold().replace(' ', '-')}"
             found[code] = Caution(
                 code, f"{role_words(role)} was not found on this model server", words, fix=FIXES.get(role)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from django.db.models import F, Sum
 from django.utils import timezone
 
-from refinement.models import Project, Run
+from refinement.models import Bench, BenchCall, Project, Run
 from refinement.pricing import money
 
 WARN_AT = Decimal("0.8")
@@ -57,7 +57,7 @@ NO_BUDGET = Budget(())
 
 
 def budget_of(project: Project) -> Budget:
-    """The project's budget. Reads runs only if there is one."""
+    """The project's budget. Reads runs and measurements only if there is one."""
     if project.monthly_cost is None and project.monthly_tokens is None:
         return NO_BUDGET
     used = month_usage(project)
@@ -68,9 +68,14 @@ def budget_of(project: Project) -> Budget:
 
 
 def month_usage(project: Project) -> tuple[Decimal, Decimal]:
-    """The cost and the tokens of the runs launched in this calendar month. One query."""
+    """The cost and the tokens of what was launched in this calendar month. Two queries.
+
+    Runs, and tests and measurements of judges, such as held-out ones.
+    """
     start = timezone.localtime().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    found = Run.objects.filter(project=project, created_at__gte=start, source=None).aggregate(
-        cost=Sum("cost"), tokens=Sum(F("prompt_tokens") + F("completion_tokens"))
-    )
-    return found["cost"] or Decimal(0), Decimal(found["tokens"] or 0)
+    runs = Run.objects.filter(project=project, created_at__gte=start, source=None)
+    benches = Bench.objects.filter(project=project, created_at__gte=start)
+    sums = {"cost": Sum("cost"), "tokens": Sum(F("prompt_tokens") + F("completion_tokens"))}
+    found = [rows.aggregate(**sums) for rows in (runs, BenchCall.objects.filter(trial__bench__in=benches))]
+    cost = sum((entry["cost"] or Decimal(0) for entry in found), Decimal(0))
+    return cost, Decimal(sum(entry["tokens"] or 0 for entry in found))

@@ -31,6 +31,7 @@ from refinement.selectors.launch.choices import (
     usual_values,
     values_of,
 )
+from refinement.selectors.launch.estimates import Estimate, RoleShare
 from refinement.selectors.launch.facts import launch_facts
 from refinement.selectors.launch.model_lists import (
     DEMO,
@@ -289,6 +290,7 @@ def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) ->
         producer=sketch.producer,
         judge=sketch.judge,
         clerk=sketch.clerk,
+        held_out=sketch.held_out,
         repeats=sketch.repeats,
     )
     cautions = warnings_for(plan, offers)
@@ -298,7 +300,7 @@ def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) ->
         "facts": launch_facts(form.chosen_version.rubric, sketch.definition),
         "limits": ", ".join(budget_words(sketch.definition.policy.budget)) or "No limit",
         "estimate": plan.estimate,
-        "roles": [(ROLES[share.role], share) for share in plan.estimate.roles],
+        "roles": roles_of(plan.estimate),
         "judging": plan.judging,
         "time": duration_words(plan.seconds) if plan.seconds else "",
         "cost": plan.cost,
@@ -308,6 +310,11 @@ def panel_for(request: ProjectRequest, form: LaunchForm, offers: list[Offer]) ->
         "privacy": privacy_words(plan, specs) if sketch.producer else "",
         "models": {role: model_words(offers, getattr(sketch, role)) for role in ("producer", "judge")},
     }
+
+
+def roles_of(estimate: Estimate) -> list[tuple[str, RoleShare]]:
+    after = [("Held-out judge", estimate.held_out)] if estimate.held_out else []
+    return [*((ROLES[share.role], share) for share in estimate.roles), *after]
 
 
 def model_words(offers: list[Offer], target: Target | None) -> str:

@@ -102,3 +102,9 @@ def test_it_is_for_editors(as_viewer, as_outsider, as_editor):
     assert asked(as_viewer).status_code == 403
     assert asked(as_outsider).status_code == 404
     assert as_editor.get(ESTIMATE).status_code == 405
+
+
+def test_a_held_out_judge_is_a_line_of_its_own(as_editor):
+    page = asked(as_editor, held_out="ollama/loopback:70b").content.decode()
+    assert 'Held-out judge</th><td class="number">0 to 2</td>' in page
+    assert "Held-out judge</th>" not in asked(as_editor).content.decode()

@@ -3,11 +3,13 @@
 from decimal import Decimal
 
 import pytest
+from django.core.exceptions import ValidationError
 
 from refinement.execution.trials.advancing import trial_advance
-from refinement.models import BenchCall, QueuedMessage, Report
+from refinement.models import BenchCall, ModelPrice, Project, QueuedMessage, Report
+from refinement.selectors.projects.budgets import month_usage
 from refinement.services.trust.measurements.dealing import measurement_advance, measurements_sweep
-from tests.execution.trials.given import Table
+from tests.execution.trials.given import JUDGE, Table
 from tests.services.trust.measurements.given import a_measurement, carried_out, started, statuses, trials_of
 
 pytestmark = pytest.mark.django_db
@@ -136,3 +138,18 @@ def test_a_dealing_that_is_cut_off_leaves_nothing_behind(table: Table, monkeypat
     table.says(*[7] * 6)
     carried_out(measurement)
     assert len(table.server.chats) == 6
+
+
+def test_what_its_calls_cost_counts_in_the_months_budget(table: Table):
+    ModelPrice.objects.create(endpoint=JUDGE.endpoint, model=JUDGE.model, prompt=2, completion=6)
+    carried_out(a_measurement(table, "One.", "Two."))
+    calls = BenchCall.objects.order_by("pk")
+    assert calls.count() == 2
+    for call in calls:
+        assert call.cost == Decimal(2 * call.prompt_tokens + 6 * call.completion_tokens) / 1_000_000 > 0
+    used = sum(call.prompt_tokens + call.completion_tokens for call in calls)
+    assert month_usage(table.project) == (sum(call.cost for call in calls), used)
+    Project.objects.filter(pk=table.project.pk).update(monthly_tokens=used)
+    table.project.refresh_from_db()
+    with pytest.raises(ValidationError, match="budget for this month"):
+        a_measurement(table, "Three.")

@@ -178,7 +178,7 @@ def check_rows(fields: Fields, errors: Errors) -> list[dict[str, Any]]:
         row = _row("check", number, CHECK_PARTS, fields, errors)
         kind = KINDS.get(row["kind"])
         boxes = parameter_boxes(row, fields, errors)
-        faulty = row["errors"] or any(box.errors for box in boxes) or not row["key"]
+        faulty = row["errors"] or any(box.errors for box in boxes) or not row["was"]
         rows.append(row | {"place": place, "about": kind, "boxes": boxes, "open": bool(faulty)})
     return rows
 

@@ -31,6 +31,7 @@ class IssueRow:
     fate: str
     category: int | None
     by_hand: bool
+    guessed: bool  # the issue does not name its criterion
 
 
 class Share(NamedTuple):
@@ -67,6 +68,7 @@ def issue_page(
 
 SHOWN = (
     *("run__title", "round_number", "next_round", "again", "score", "criterion", "category", "by_hand"),
+    "guessed",
     *("excerpt", "position", "kind", "project"),
 )
 
@@ -89,6 +91,7 @@ def issue_rows(found: Sequence[FailureIssue]) -> list[IssueRow]:
             fate_of(row, raised),
             row.category_id,
             row.by_hand,
+            row.guessed,
         )
         for row in found
     ]

@@ -2,11 +2,15 @@
 
 from collections.abc import Collection
 
-from refinement.models import Criterion, FailureCategory, FailureIssue, Project
+from django.db.models import Count
+
+from refinement.models import Criterion, FailureCategory, FailureIssue, Project, Rubric
+from refinement.selectors.failures.issues import issues_in
 from refinement.selectors.failures.wording import worded_visibly
 from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
 
 MOST_TARGETS = 200
+MOST_RUBRICS = 12
 
 
 def merge_targets(project: Project, without: FailureCategory | None) -> list[FailureCategory]:
@@ -23,6 +27,17 @@ def merged_of(category: FailureCategory) -> list[FailureCategory]:
     """The categories that count for this one."""
     found = list(FailureCategory.objects.filter(merged_into=category).defer("examples")[:MOST_TARGETS])
     worded_visibly(found)
+    return found
+
+
+def rubrics_with(project: Project, category: FailureCategory) -> list[Rubric]:
+    """The rubrics whose judges raised it, each with its number of issues, most first."""
+    counts = issues_in(project, category).order_by().values_list("run__rubric").annotate(issues=Count("pk"))
+    most = dict(counts.order_by("-issues", "run__rubric")[:MOST_RUBRICS])
+    rubrics = Rubric.objects.filter(pk__in=most, archived_at__isnull=True)
+    found = sorted(rubrics, key=lambda rubric: -most[rubric.pk])
+    for rubric in found:
+        rubric.issues = most[rubric.pk]  # type: ignore[attr-defined]
     return found
 
 

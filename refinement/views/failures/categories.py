@@ -5,18 +5,28 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.failures.editing import CategoryForm
 from refinement.models import FailureCategory
-from refinement.selectors.failures.issues import PAGE_SIZE, issue_page, issues_in
-from refinement.selectors.failures.lists import merge_targets, merged_of, names_of_criteria
-from refinement.selectors.failures.window import LEAVE_OUT, ONLY, experiments_choice
+from refinement.selectors.failures.categories import categories_of
+from refinement.selectors.failures.issues import (
+    PAGE_SIZE,
+    issue_page,
+    issues_in,
+    shares_of,
+    sources_share,
+)
+from refinement.selectors.failures.lists import merge_targets, merged_of, names_of_criteria, rubrics_with
+from refinement.selectors.failures.shown import category_shown
+from refinement.selectors.failures.window import LEAVE_OUT, ONLY, Window, experiments_choice
 from refinement.selectors.failures.wording import worded_visibly
 from refinement.views.failures.page import filter_form, page_query, page_window, scope_query
 
 LAST_PAGE = 2_000
+MOST_SHARES = 6
 
 
 @require_safe
@@ -56,6 +66,7 @@ def shown_category(
     scope = scope_of(request)
     if scope:
         rows = rows.filter(run__in=scope["scope"].numbers)
+        scope |= figures_in(request, row, scope["scope"])
     issues, more = issue_page(rows, page=page)
     names = names_of_criteria(
         request.project, {issue.criterion for issue in issues} | {row.criterion if row else ""}
@@ -64,7 +75,7 @@ def shown_category(
         "section": "failures",
         "category": row,
         "criterion": names.get(row.criterion, "") if row else "",
-        "issues": [(issue, names.get(issue.criterion, "")) for issue in issues],
+        "issues": [(issue, "" if issue.guessed else names.get(issue.criterion, "")) for issue in issues],
         "total": rows.count(),
         "runs": rows.values("run").distinct().count(),
         "merged": merged_of(row) if row else [],
@@ -82,6 +93,7 @@ def shown_category(
     if request.membership.can_edit:
         context["targets"] = merge_targets(request.project, row)
         context["form"] = form or (edit_form(row) if row else None)
+        context["check_rubrics"] = rubrics_with(request.project, row) if row else []
     status = 422 if form is not None else 200
     if request.htmx and not request.htmx.boosted and request.method != "POST":
         return render(request, "refinement/failures/_issues.html", context, status=status)
@@ -102,6 +114,16 @@ def scope_of(request: ProjectRequest) -> dict[str, Any]:
         "chips": form.chips,
         "experiments_words": words.get(choice, ""),
     }
+
+
+def figures_in(request: ProjectRequest, row: FailureCategory | None, window: Window) -> dict[str, Any]:
+    """The category's figures among these runs, and where it comes from."""
+    found = categories_of(request.project, window, timezone.now())
+    figures = found.of(row.pk) if row else None
+    if figures is None:
+        return {}
+    shares = [*sources_share(window, figures.runs), *shares_of(window, figures.runs)]
+    return {"figures": category_shown(figures), "shares": shares[:MOST_SHARES]}
 
 
 def edit_form(row: FailureCategory) -> CategoryForm:

@@ -32,6 +32,7 @@ from refinement.services.rubrics.editing import NewerVersion, version_create
 from refinement.views.rubrics.case import case_asked
 from refinement.views.rubrics.conflict import conflict_page, merged_fields
 from refinement.views.rubrics.context import rubric_context
+from refinement.views.rubrics.failure import failure_asked, with_failure
 from refinement.views.rubrics.live_prompt import live_prompt
 
 DRAFT = re.compile(r"[a-z0-9-]{1,40}")
@@ -44,12 +45,12 @@ def rubric_edit(request: ProjectRequest, rubric: str) -> HttpResponse:
     if request.method != "POST":
         page = rubric_context(request, rubric)
         base = definition_of(page["version"])
-        page |= case_asked(request, page["rubric"])
+        page |= case_asked(request, page["rubric"]) | failure_asked(request)
         fields = form_fields(rubric_to_json(base)) | {"note": page.get("case_note", "")}
-        return editor_page(request, page, base, fields, fresh=True)
+        return editor_page(request, page, base, with_failure(fields, page), fresh=True)
     fields = clean_fields(request.POST.dict())
     page = rubric_context(request, rubric, version_number(fields, "edited_from"))
-    page |= case_asked(request, page["rubric"])
+    page |= case_asked(request, page["rubric"]) | failure_asked(request)
     base = definition_of(page["version"])
     act = fields.get("act", "save")
     if act == "prompt" and request.htmx:
@@ -144,11 +145,11 @@ def _past(page: dict[str, Any], base: Rubric, shown: Rubric) -> dict[str, Any]:
 def _addresses(request: ProjectRequest, page: dict[str, Any]) -> dict[str, Any]:
     """Where the form is sent. A rubric that is not saved yet cannot be tried."""
     place = [request.project.slug, page["rubric"].slug]
-    case = f"?{urlencode({'case': request.GET['case']})}" if "case" in page else ""
+    asked = {name: request.GET[name] for name in ("case", "failure", "kind") if name in request.GET}
     if page["version"] is None:
         return {"try_address": "", "commands": (), "evaluator_try_address": ""}
     return {
-        "editor_address": reverse("rubric_edit", args=place) + case,
+        "editor_address": reverse("rubric_edit", args=place) + (f"?{urlencode(asked)}" if asked else ""),
         "try_address": reverse("rubric_try_check", args=place),
         "commands": allowed_programs(),
         "evaluator_try_address": reverse("rubric_try_evaluator", args=place),

@@ -271,7 +271,7 @@ RULES: dict[str, Rule] = {
     "experiment_results": Rule("viewer"),
     "experiment_cell": Rule("viewer", query={"task": "none", "configuration": "1"}, told=404),
     "experiments_compared": Rule("viewer", values={"other": lambda project: experiment_in(project).pk}),
-    "experiment_export": Rule("viewer", values={"form": lambda project: "csv"}),
+    "experiment_export": Rule("viewer", values={"form": lambda project: "runs"}),
     "suite_over_time": Rule("viewer"),
     # --- judges
     "judge_list": Rule("viewer"),

@@ -7,11 +7,12 @@ import pytest
 from refinement.cli.instances import remote_experiments
 from refinement.engine.profiles import rubric_for
 from refinement.execution.reports import report_advance
-from refinement.models import Experiment, ExperimentRun, Report
+from refinement.models import Experiment, ExperimentRun, JudgeRecord, Project, Report, Run
 from refinement.services.rubrics.editing import rubric_create
 from tests.cli.conftest import called, told
 from tests.experiments.stage import configurations_yaml
 from tests.selectors.experiments.given import a_suite_of, an_experiment
+from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
 TASKS = 6
@@ -157,3 +158,27 @@ def test_ctrl_c_leaves_the_experiment_running_on_a_server(served, suite, version
     assert result.exit_code == 130
     assert f"goes on on the server. To continue: wiggum suite run answers --resume {number}" in result.stderr
     assert Experiment.objects.get().status == "running"
+
+
+def test_an_unproven_judge_fails_the_gate_and_every_output_says_so(ended, version, project, tmp_path):
+    """The project requires 100 labels; the judge of the experiment's runs has none."""
+    Project.objects.filter(pk=project.pk).update(gate_labels=100)
+    run = finished_run(project, ["7"], outcome="PASS", stop_reason="passed")
+    Run.objects.filter(pk=run.pk).update(experiment=ended)
+    cell = ExperimentRun.objects.filter(experiment=ended).first()
+    ExperimentRun.objects.filter(pk=cell.pk).update(run=run)
+    junit, summary = tmp_path / "junit.xml", tmp_path / "summary.md"
+    result = resumed(ended, "--json", "--junit", junit, "--summary", summary)
+    assert result.exit_code == 1, result.output
+    told_now = json.loads(result.stdout)
+    [entry] = told_now["configurations"]
+    assert (entry["judge_proven"], entry["unproven_reason"]) == (False, "0 of 100 labels")
+    reason = "A has an unproven judge: 0 of 100 labels."
+    assert told_now["gate"] == {"passed": False, "fail_on": [], "failed": ["A"], "reasons": [reason]}
+    assert reason in result.stderr
+    assert reason in junit.read_text()
+    assert reason in summary.read_text()
+    assert "A (unproven judge)" in resumed(ended).stdout
+    JudgeRecord.objects.filter(pk=run.judge_record_id).update(labels=100)
+    proven = resumed(ended, "--json")
+    assert (proven.exit_code, json.loads(proven.stdout)["configurations"][0]["judge_proven"]) == (0, True)

@@ -232,7 +232,7 @@ RULES: dict[str, Rule] = {
     "experiment_compare": Rule(read="viewer"),
     "experiment_page": Rule(read="viewer"),
     "experiment_events": Rule(read="viewer"),
-    "experiment_export": Rule(read="viewer", values={"form": "csv"}),
+    "experiment_export": Rule(read="viewer", values={"form": "runs"}),
     "experiment_cell": Rule(read="viewer"),
     "experiment_baseline": Rule(write="editor"),
     "experiment_action": Rule(write="editor", values={"action": "pause"}),

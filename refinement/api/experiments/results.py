@@ -1,7 +1,5 @@
 """Results of experiments: figures, cells, exports, comparisons, and a suite over time."""
 
-import json
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from django.http import Http404, StreamingHttpResponse
@@ -21,12 +19,10 @@ from refinement.api.experiments.result_shapes import (
 )
 from refinement.api.runs.exports import files
 from refinement.downloads import sent
-from refinement.interchange.experiments.rows import cells_csv
-from refinement.interchange.experiments.summary import results_markdown
-from refinement.models import Experiment
-from refinement.selectors.experiments.exports import cell_rows, current_rows, run_values
+from refinement.selectors.experiments.exports import current_rows, run_values
 from refinement.selectors.experiments.history import suite_history
 from refinement.selectors.trust.gate import figures_with_standings
+from refinement.services.experiments.exporting import export_name, export_pieces
 from refinement.services.experiments.reporting import comparison_wanted, results_wanted
 
 router = Router(tags=["Experiments"])
@@ -82,24 +78,12 @@ def experiments_compared(request: ApiRequest, experiment: int, other: int) -> di
 )
 @member()
 def experiment_export(
-    request: ApiRequest, experiment: int, form: Literal["csv", "json", "md"]
+    request: ApiRequest, experiment: int, form: Literal["leaderboard", "runs", "json", "md"]
 ) -> StreamingHttpResponse:
-    """Export the results. Every run (csv), the figures (json), or a report (md)."""
+    """Export the results. The leaderboard or every run (CSV), the figures (json), or a report (md)."""
     row = experiment_or_404(request, experiment)
     figures_or_blind(request, row)
-    return sent(request, export_pieces(row, form), f"experiment-{row.pk}", form)
-
-
-def export_pieces(experiment: Experiment, form: str) -> Iterator[str]:
-    """The file. Raises Http404 for figures that are not computed yet."""
-    if form == "csv":
-        return cells_csv(cell_rows(experiment))
-    stored = results_wanted(experiment)
-    if stored.result is None:
-        raise Http404("The results are not computed yet. Try again in a moment.")
-    if form == "json":
-        return iter((json.dumps(stored.result, ensure_ascii=False, indent=2),))
-    return iter((results_markdown(stored.result),))
+    return sent(request, export_pieces(row, form), *export_name(row, form))
 
 
 class HistoryQuery(Schema):

@@ -14,7 +14,7 @@ from refinement.cli.output import print_json, print_message, print_table, shown
 from refinement.cli.terminal import StatusLine
 from refinement.interchange.experiments.against import against_other
 from refinement.interchange.experiments.configurations import ConfigurationText
-from refinement.interchange.experiments.gate import Conditions, gate_of
+from refinement.interchange.experiments.gate import Conditions, gate_of, is_unproven
 from refinement.interchange.experiments.junit import results_junit
 from refinement.interchange.experiments.summary import figure, percent, results_markdown, verdict
 
@@ -22,6 +22,7 @@ LATEST = "latest"
 LOOK_SECONDS = 2.0
 FIGURES = (
     "name", "runs", "scored", "composite", "mean_r1", "criteria_rate", "pass_rate", "against_baseline",
+    "judge_proven", "unproven_reason",
 )  # fmt: skip
 COLUMNS = {
     "letter": "",
@@ -206,7 +207,7 @@ def print_results(report: dict[str, Any]) -> None:
     rows = [
         {
             "letter": entry["letter"],
-            "name": entry["name"],
+            "name": f"{entry['name']} (unproven judge)" if is_unproven(entry) else entry["name"],
             "composite": figure(entry["composite"]),
             "mean_r1": figure(entry["mean_r1"]),
             "criteria_rate": percent(entry["criteria_rate"]),

@@ -61,13 +61,18 @@ def gate_of(
     }
 
 
+def is_unproven(entry: Mapping[str, Any]) -> bool:
+    """Whether the project requires a proven judge, and this configuration's is not."""
+    return entry.get("judge_proven") is False
+
+
 def failures(entry: Mapping[str, Any], conditions: Conditions) -> list[str]:
     """Why this configuration fails the gate."""
     name, composite, against = entry["name"], entry["composite"], entry["against_baseline"]
     if composite is None:
         return [f"{name} has no score: {entry['runs']} runs, none of them scored."]
     found = []
-    if entry.get("judge_proven") is False:
+    if is_unproven(entry):
         found.append(f"{name} has an unproven judge: {entry['unproven_reason']}.")
     if conditions.worse and against is not None and against["verdict"] == WORSE:
         found.append(

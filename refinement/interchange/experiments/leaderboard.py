@@ -7,7 +7,7 @@ from typing import Any
 from refinement.interchange.exports.rows import is_formula
 
 EXPORTS = {
-    "csv": "Leaderboard (CSV)",
+    "leaderboard": "Leaderboard (CSV)",
     "runs": "Every run (CSV)",
     "json": "All figures (JSON)",
     "md": "Report (Markdown)",
@@ -19,13 +19,13 @@ COUNTS = ("runs", "done", "unscored", "errors", "missing")
 DIFFERENCE = ("difference", "difference_low", "difference_high", "verdict")
 
 
-def leaderboard_csv(figures: dict[str, Any] | None) -> str:
-    """The file; only its header without figures. Names are escaped so that none is a formula."""
+def leaderboard_csv(figures: dict[str, Any]) -> str:
+    """The file. Names are escaped so that none is a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
     ends = [f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")]
     writer.writerow(["configuration", "name", *COUNTS, *ends, *DIFFERENCE])
-    for entry in (figures or {}).get("configurations", ()):
+    for entry in figures["configurations"]:
         name = entry["name"]
         values: list[object] = [entry["letter"], f"'{name}" if is_formula(name) else name]
         values += [entry.get(count, "") for count in COUNTS]

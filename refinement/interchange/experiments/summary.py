@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from refinement.interchange.experiments.gate import is_unproven
 from refinement.interchange.imports.markdown_text import inline, table
 
 MOST_REGRESSIONS = 10
@@ -35,6 +36,8 @@ def parts(report: Mapping[str, Any], gate: Mapping[str, Any] | None, address: st
     yield f"# {f'[{title}]({address})' if address else title}\n"
     if gate is not None:
         yield f"**{'✅ Passed' if gate['passed'] else '❌ Failed'}.** {inline(' '.join(gate['reasons']))}\n"
+    else:
+        yield from unproven(report)
     yield f"{inline(report['headline'])}\n"
     yield table(HEAD, [row(entry) for entry in report["configurations"]])
     yield f"{counted(report['tasks'], 'task')}, {counted(report['repeats'], 'repeat')}. {EXPLANATION}\n"
@@ -49,7 +52,7 @@ def counted(count: int, word: str) -> str:
 def row(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         entry.get("letter", ""),
-        inline(entry["name"]) + (" (baseline)" if entry.get("baseline") else ""),
+        inline(entry["name"]) + "".join(f" ({word})" for word in marks(entry)),
         figure(entry["composite"]),
         figure(entry["mean_r1"]),
         percent(entry["criteria_rate"]),
@@ -57,6 +60,24 @@ def row(entry: Mapping[str, Any]) -> tuple[str, ...]:
         f"{entry['scored']} of {entry['runs']}",
         verdict(entry["against_baseline"]),
     )
+
+
+def marks(entry: Mapping[str, Any]) -> Iterator[str]:
+    if entry.get("baseline"):
+        yield "baseline"
+    if is_unproven(entry):
+        yield "unproven judge"
+
+
+def unproven(report: Mapping[str, Any]) -> Iterator[str]:
+    """Why judges are not proven; a gate's reasons say so, too."""
+    reasons = [
+        f"{entry['name']}: {entry['unproven_reason']}."
+        for entry in report["configurations"]
+        if is_unproven(entry)
+    ]
+    if reasons:
+        yield f"**Unproven judge.** {inline(' '.join(reasons))}\n"
 
 
 def figure(interval: Mapping[str, Any] | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from refinement.interchange.experiments.gate import is_unproven
 from refinement.models import (
     Configuration,
     Experiment,
@@ -19,6 +20,7 @@ from refinement.selectors.experiments.progress import LiveProgress, live_progres
 from refinement.selectors.experiments.rulers import comparable, doubts_about, with_criteria
 from refinement.selectors.experiments.stored import is_outdated
 from refinement.selectors.reviews.blindness import blind_run_in
+from refinement.selectors.trust.gate import figures_with_standings
 
 BUDGET_STEP = 1_000
 ENDED = (ExperimentStatus.FINISHED, ExperimentStatus.CANCELLED)
@@ -60,8 +62,13 @@ class ExperimentFacts:
 
     @property
     def doubts(self) -> list[str]:
-        """Why the scores may mislead: judges that differ, or that are related to their writer."""
-        return doubts_about(self.configurations)
+        """Why the scores may mislead: judges that differ, are related to their writer, or are unproven."""
+        unproven = [
+            f"{entry['letter']}: unproven judge, {entry['unproven_reason']}."
+            for entry in (self.figures or {}).get("configurations", ())
+            if is_unproven(entry)
+        ]
+        return [*doubts_about(self.configurations), *unproven]
 
     @property
     def headline(self) -> str:
@@ -142,7 +149,9 @@ def experiment_facts(
     configurations = configurations_of(experiment)
     report = report_of(experiment)
     hidden = blind_run_in([experiment.pk], blind)
-    figures = None if hidden or report is None else report.result
+    figures = None
+    if report is not None and report.result is not None and not hidden:
+        figures = figures_with_standings(experiment, report.result)
     tasks: list[SuiteTask] = tasks_of(experiment)
     progress = live_progress_of(experiment, configurations, report=report)
     scored = figures is not None and any(entry.get("composite") for entry in figures["configurations"])

@@ -12,7 +12,13 @@ from refinement.downloads import sent
 from refinement.interchange.exports.failures import failures_csv, failures_markdown
 from refinement.selectors.failures.categories import categories_of
 from refinement.selectors.failures.criteria import criteria_figures
-from refinement.selectors.failures.others import check_figures, invented_names, stop_reasons
+from refinement.selectors.failures.others import (
+    check_figures,
+    error_kinds,
+    failing_roles,
+    invented_names,
+    stop_reasons,
+)
 from refinement.selectors.failures.sentence import sentence_parts
 from refinement.selectors.failures.tables import (
     categories_table,
@@ -65,5 +71,7 @@ def report(request: ProjectRequest, window: Window) -> Iterator[str]:
             ("Checks", checks_table(check_figures(window))),
             ("Invented names", names_table(invented_names(window))),
             ("Stop reasons", counts_table("reason", stop_reasons(window))),
+            ("Failed calls", counts_table("error", error_kinds(window))),
+            ("Runs that ended in an error", counts_table("role", failing_roles(window))),
         ],
     )

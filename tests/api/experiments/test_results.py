@@ -63,16 +63,19 @@ def test_the_repeats_of_a_cell(api_viewer, experiment):
     assert missing.status_code == 404
 
 
-@pytest.mark.parametrize("form", ["json", "md"])
-def test_figures_are_exported_once_they_are_computed(api_viewer, experiment, form):
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [("json", b"B is better than A"), ("md", b"B is better than A"), ("leaderboard", b"B,B,12,")],
+)
+def test_figures_are_exported_once_they_are_computed(api_viewer, experiment, form, words):
     address = f"{ROOT}/{experiment.pk}/export/{form}"
     assert api_viewer.get(address).status_code == 404
     compute()
-    assert b"B is better than A" in b"".join(api_viewer.get(address).streaming_content)
+    assert words in b"".join(api_viewer.get(address).streaming_content)
 
 
 def test_every_run_is_exported_as_csv(api_viewer, experiment):
-    answer = api_viewer.get(f"{ROOT}/{experiment.pk}/export/csv")
+    answer = api_viewer.get(f"{ROOT}/{experiment.pk}/export/runs")
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
     assert len(rows) == 2 * 2 * TASKS
     assert (rows[0]["task"], rows[0]["configuration"], rows[0]["r1"]) == ("task-000", "A", "7")
@@ -115,7 +118,7 @@ def test_who_scores_a_run_blind_sees_no_figures_of_its_experiment(api_viewer, ex
     compute()
     blind_reading_begin(run=run, number=1, user=viewer)
     cell_query = {"task": "task-001", "configuration": cell.configuration_id}
-    for path, query in (("results", None), ("export/csv", None), ("cell", cell_query)):
+    for path, query in (("results", None), ("export/runs", None), ("cell", cell_query)):
         assert api_viewer.get(f"{ROOT}/{experiment.pk}/{path}", query).status_code in (403, 409)
     history = api_viewer.get("/projects/alpha/suites/answers/history").json()
     assert history["points"] == []

@@ -142,3 +142,22 @@ def test_an_unproven_judge_fails_the_gate():
     gate = gate_of([{**A, "judge_proven": False, "unproven_reason": "12 of 100 labels"}], Conditions())
     assert (gate["passed"], gate["failed"]) == (False, ["*A*"])
     assert gate["reasons"] == ["*A* has an unproven judge: 12 of 100 labels."]
+
+
+UNPROVEN = {**WORSE, "judge_proven": False, "unproven_reason": "12 of 100 labels"}
+
+
+def test_an_unproven_judge_fails_its_test_case():
+    root = ET.fromstring(results_junit(report(A, UNPROVEN), Conditions()).split("\n", 1)[1])
+    assert [case.get("name") for case in root[0] if case.find("failure") is not None] == ["*B*"]
+    assert root[0][1].find("failure").get("message") == "*B* has an unproven judge: 12 of 100 labels."
+
+
+def test_the_summary_marks_an_unproven_judge_with_a_gate_and_without():
+    gated = results_markdown(report(A, UNPROVEN), gate=gate_of([A, UNPROVEN], Conditions()))
+    assert gated.count("12 of 100 labels") == 1
+    alone = results_markdown(report(A, UNPROVEN))
+    assert r"**Unproven judge.** \*B\*: 12 of 100 labels." in alone
+    for text in (gated, alone):
+        assert r"\*B\* (unproven judge)" in text
+    assert "nproven" not in results_markdown(report(A, BETTER))

@@ -6,11 +6,12 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from refinement.models import BlindReading, Configuration, Experiment, ExperimentRun, Report, Run
+from refinement.models import BlindReading, Configuration, Experiment, ExperimentRun, Project, Report, Run
 from refinement.selectors.experiments.results import experiment_results
 from refinement.services.runs.creating import run_create
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.services.experiments.given import JUDGE, PRODUCER
+from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
 QUERIES = 18
@@ -286,7 +287,7 @@ def test_a_person_who_scores_one_of_its_runs_blind_sees_no_figures(as_viewer, vi
     assert "heat-cell" not in html
     task = reverse("experiment_cell", args=[project.slug, experiment.pk, 1])
     assert as_viewer.get(task).status_code == 302
-    export = reverse("experiment_export", args=[project.slug, experiment.pk, "csv"])
+    export = reverse("experiment_export", args=[project.slug, experiment.pk, "runs"])
     assert as_viewer.get(export).status_code == 403
     assert Run.objects.filter(experiment_run__experiment=experiment).count() == 1
 
@@ -326,10 +327,10 @@ def test_the_menu_offers_every_file(as_viewer, project):
     experiment = better(project)
     html = as_viewer.get(page_of(experiment)).content.decode()
     files = {}
-    for form in ("csv", "runs", "json", "md"):
+    for form in ("leaderboard", "runs", "json", "md"):
         assert reverse("experiment_export", args=[project.slug, experiment.pk, form]) in html
         files[form] = exported(as_viewer, experiment, form).getvalue().decode()
-    lines = files["csv"].splitlines()
+    lines = files["leaderboard"].splitlines()
     assert lines[0].startswith("configuration,name,runs,")
     assert [line.split(",")[0] for line in lines[1:]] == ["A", "B", "C"]
     assert len(files["runs"].splitlines()) == 1 + 12 * 3 * 2
@@ -348,3 +349,15 @@ def test_another_projects_experiment_is_not_found(as_viewer, project, other_proj
     elsewhere = an_experiment(a_suite_of(other_project, 1), {"A": [7.0]})
     address = reverse("experiment_page", args=[project.slug, elsewhere.pk])
     assert as_viewer.get(address).status_code == 404
+
+
+def test_an_unproven_judge_is_said_where_the_project_requires_a_proven_one(as_viewer, project):
+    experiment = better(project)
+    assert "unproven judge" not in as_viewer.get(page_of(experiment)).content.decode()
+    Project.objects.filter(pk=project.pk).update(gate_labels=100)
+    run = finished_run(project, ["7"], outcome="PASS", stop_reason="passed")
+    Run.objects.filter(pk=run.pk).update(experiment=experiment)
+    cell = ExperimentRun.objects.filter(experiment=experiment, configuration__name="B").first()
+    ExperimentRun.objects.filter(pk=cell.pk).update(run=run)
+    assert "B: unproven judge, 0 of 100 labels." in as_viewer.get(page_of(experiment)).content.decode()
+    assert "B (unproven judge)" in exported(as_viewer, experiment, "md").getvalue().decode()

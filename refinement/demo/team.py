@@ -21,6 +21,7 @@ MOST_REVIEWED = 60
 SHARE = 3  # one of this many runs gets activity
 SENTENCE = ". "
 OPEN_REQUESTS = 0.45
+FAR_FROM_JUDGE = 4  # in every so many runs people score well below the judge
 DECISIONS = (
     DecisionKind.APPROVED, DecisionKind.APPROVED, DecisionKind.CHANGES, DecisionKind.REJECTED,
     DecisionKind.RESULT, DecisionKind.RESULT, None, None, None,
@@ -163,8 +164,9 @@ class RunActivity:
     def reading(self, row: Round) -> dict[str, tuple[str, int]]:
         """For each criterion, a reason and the offset from the judge's score in steps of the scale."""
         offsets = {}
+        strict = 3 if self.run.pk % FAR_FROM_JUDGE == 0 else 0
         for criterion in self.rubric.criteria:
-            off = self.rng.choice((-2, -1, -1, 0, 0, 0, 1))
+            off = self.rng.choice((-2, -1, -1, 0, 0, 0, 1)) - strict
             reasons = words.LESS_THAN_THE_JUDGE if off < 0 else words.NOT_LESS
             offsets[criterion.key] = (self.rng.choice(reasons), off)
         return offsets

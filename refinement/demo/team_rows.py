@@ -28,6 +28,7 @@ from refinement.models import (
 from refinement.models.reviews.comments import ThreadPlace
 from refinement.services.notices.creating import DECIDED, run_label
 from refinement.services.reviews.human_scores import Reading, checked
+from refinement.services.reviews.people_gap import people_gap_store
 
 UNREAD = 5  # newest notices per person that stay unread
 
@@ -179,6 +180,8 @@ class TeamRows:
         BlindReading.objects.bulk_create(self.readings)
         Decision.objects.bulk_create(self.decisions)
         Run.objects.bulk_update([made.run for made in self.decisions], ["decision", "chosen_round"])
+        scored = Run.objects.filter(pk__in={score.run_id for score in self.scores})
+        people_gap_store(*scored.select_related("rubric_version"))
         ReviewRequest.objects.bulk_create(self.requests)
         Notice.objects.bulk_create(self.sorted_notices())
         AuditEntry.objects.bulk_create(sorted(self.audited(), key=lambda row: row.at))

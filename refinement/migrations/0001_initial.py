@@ -114,6 +114,8 @@ class Migration(migrations.Migration):
                 ('held_out_model', models.CharField(blank=True, max_length=200)),
                 ('decision', models.CharField(blank=True, max_length=10, null=True)),
                 ('chosen_round', models.PositiveIntegerField(blank=True, null=True)),
+                ('people_gap', models.DecimalField(blank=True, decimal_places=6, max_digits=14, null=True)),
+                ('far_people', models.PositiveIntegerField(default=0)),
                 ('failure_role', models.CharField(blank=True, max_length=10)),
                 ('why', models.TextField(blank=True)),
                 ('failure_message', models.TextField(blank=True)),
@@ -2053,11 +2055,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_in_use'),
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome', 'rubric'], name='run_in_use'),
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'improvement', 'rounds_judged', 'model_seconds', 'prompt_tokens', 'completion_tokens'], name='run_archived'),
+            index=models.Index(condition=models.Q(('archived_at__isnull', False)), fields=['project', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome', 'rubric', 'improvement', 'rounds_judged', 'model_seconds', 'prompt_tokens', 'completion_tokens', 'title', 'people_gap'], name='run_archived'),
         ),
         migrations.AddIndex(
             model_name='run',
@@ -2089,19 +2091,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'outcome', '-id', 'archived_at', 'created_at'], name='run_by_outcome'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
             index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'stop_reason', '-id', 'archived_at', 'created_at'], name='run_by_reason'),
         ),
         migrations.AddIndex(
             model_name='run',
             index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'status', '-id', 'archived_at', 'created_at'], name='run_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', 'rubric', '-id', 'archived_at', 'created_at'], name='run_by_rubric'),
         ),
         migrations.AddIndex(
             model_name='run',
@@ -2141,27 +2135,47 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('best__isnull', False)), fields=['project', '-best', '-id', 'archived_at', 'created_at', 'r1', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_best_first'),
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('far_people__gt', 0)), fields=['project', '-id', 'archived_at', 'created_at', 'far_people'], name='run_with_far_people'),
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('r1__isnull', False)), fields=['project', '-r1', '-id', 'archived_at', 'created_at', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_r1_first'),
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('best__isnull', False)), fields=['project', '-best', '-id', 'archived_at', 'created_at', 'r1', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome', 'rubric'], name='run_best_first'),
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('improvement__isnull', False)), fields=['project', '-improvement', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_improvement_first'),
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('r1__isnull', False)), fields=['project', '-r1', '-id', 'archived_at', 'created_at', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome', 'rubric'], name='run_r1_first'),
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-rounds_judged', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_rounds_first'),
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('improvement__isnull', False)), fields=['project', '-improvement', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome', 'rubric'], name='run_improvement_first'),
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-model_seconds', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'outcome', 'stop_reason', 'status', 'rubric', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision'], name='run_time_first'),
+            index=models.Index(condition=models.Q(('archived_at__isnull', True), ('people_gap__isnull', False)), fields=['project', '-people_gap', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome', 'rubric'], name='run_people_gap_first'),
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(models.F('project'), models.OrderBy(django.db.models.expressions.CombinedExpression(models.F('prompt_tokens'), '+', models.F('completion_tokens')), descending=True), models.OrderBy(models.F('id'), descending=True), models.F('archived_at'), models.F('created_at'), models.F('r1'), models.F('best'), models.F('source'), models.F('signal_rounds'), models.F('penalty_rounds'), models.F('cut_rounds'), models.F('outcome'), models.F('stop_reason'), models.F('status'), models.F('rubric'), models.F('task_type'), models.F('producer_model'), models.F('judge_model'), models.F('created_by'), models.F('kinship'), models.F('decision'), models.F('prompt_tokens'), models.F('completion_tokens'), condition=models.Q(('archived_at__isnull', True)), name='run_tokens_first'),
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-outcome', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'rubric'], name='run_by_outcome'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-rubric', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome'], name='run_by_rubric'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-title', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome', 'rubric'], name='run_title_last'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-rounds_judged', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome', 'rubric'], name='run_rounds_first'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(condition=models.Q(('archived_at__isnull', True)), fields=['project', '-model_seconds', '-id', 'archived_at', 'created_at', 'r1', 'best', 'source', 'signal_rounds', 'penalty_rounds', 'cut_rounds', 'far_people', 'stop_reason', 'status', 'task_type', 'producer_model', 'judge_model', 'created_by', 'kinship', 'decision', 'outcome', 'rubric'], name='run_time_first'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(models.F('project'), models.OrderBy(django.db.models.expressions.CombinedExpression(models.F('prompt_tokens'), '+', models.F('completion_tokens')), descending=True), models.OrderBy(models.F('id'), descending=True), models.F('archived_at'), models.F('created_at'), models.F('r1'), models.F('best'), models.F('source'), models.F('signal_rounds'), models.F('penalty_rounds'), models.F('cut_rounds'), models.F('far_people'), models.F('stop_reason'), models.F('status'), models.F('task_type'), models.F('producer_model'), models.F('judge_model'), models.F('created_by'), models.F('kinship'), models.F('decision'), models.F('outcome'), models.F('rubric'), models.F('prompt_tokens'), models.F('completion_tokens'), condition=models.Q(('archived_at__isnull', True)), name='run_tokens_first'),
         ),
         migrations.AddConstraint(
             model_name='run',

@@ -8,6 +8,7 @@ from refinement.execution.signals import run_asking, run_ended, run_waiting
 from refinement.models import Run
 from refinement.services.experiments.cells import cell_follow, is_first_to_wait
 from refinement.services.notices.creating import notice_run_asks, notice_run_ended, notice_run_waits
+from refinement.services.reviews.people_gap import people_gap_store
 from refinement.services.reviews.rules import reviews_by_rules
 from refinement.services.runs.held_out import held_out_start
 from refinement.services.runs.ledger import ledger_store_later
@@ -24,6 +25,7 @@ def connect() -> None:
 
 def on_run_ended(*, run: Run, outcome: str, **signal: object) -> None:
     log_run_ended(run)
+    people_gap_store(run)
     ledger_store_later(run)
     held_out_start(run)
     failures_request_later(run.project_id)

@@ -88,6 +88,7 @@ def test_people_have_talked_scored_decided_and_been_told():
         said = Round.objects.get(run=thread.run, number=thread.round_number).candidate
         assert said[thread.quote_start :].startswith(thread.quote)
     assert HumanScore.objects.filter(blind=True).exists()
+    assert Run.objects.filter(far_people__gt=0).exists()
     decided = Run.objects.filter(decision="result").first()
     assert decided.decisions.get().round_number == decided.chosen_round != decided.best_round
     assert ReviewRequest.objects.filter(reviewer=admin, closed_at=None).exists()

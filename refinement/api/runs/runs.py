@@ -47,7 +47,8 @@ from refinement.services.runs.launching import MOST_REPEATS, runs_launch
 router = Router(tags=["Runs"])
 Sort = Literal[
     "newest", "-newest", "best", "-best", "r1", "-r1", "improvement", "-improvement", "rounds", "-rounds",
-    "tokens", "-tokens", "time", "-time",
+    "tokens", "-tokens", "time", "-time", "people", "-people", "outcome", "-outcome", "title", "-title",
+    "rubric", "-rubric",
 ]  # fmt: skip
 # As strings, so that the page's form validates them and words the errors.
 Score = Field("", max_length=40, examples=["8.5"])
@@ -72,6 +73,7 @@ class RunFilters(Schema):
     kinship: str = Field("", max_length=20, description="same_model or same_family.")
     mark: str = Field("", max_length=20, description="Rounds with a signal, a penalty or a cut.")
     imported: str = Field("", max_length=20, description="any, simmer, jsonl or wiggum.")
+    people: str = Field("", max_length=20, description="disagree: far from the judge's score.")
     since: str = Day
     until: str = Day
     r1_min: str = Score
@@ -197,7 +199,7 @@ def run_list(request: ApiRequest, query: Query[RunQuery]) -> HttpResponse:
 def filter_form(request: ApiRequest, query: RunFilters) -> RunFilterForm:
     """The validated filter form; raises 422 for invalid filters."""
     given = {name: str(value) for name, value in query.model_dump().items() if value not in (False, "")}
-    form = RunFilterForm(given, request.project)  # type: ignore[arg-type]  # it asks for values by name alone
+    form = RunFilterForm(given, request.project, user=request.user)  # type: ignore[arg-type]  # it asks for values by name alone
     if not form.is_valid():
         wrong = [
             Wrong(where=f"query.{name}", message=str(message))

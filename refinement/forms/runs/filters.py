@@ -11,7 +11,7 @@ from refinement.engine.safeguards import Kinship
 from refinement.engine.types import Outcome
 from refinement.models import DecisionKind, Project, RunSource, RunStatus, User
 from refinement.selectors.runs.listing.filter_options import RunOptions
-from refinement.selectors.runs.listing.filters import ANY_IMPORTED, MINE, UNDER_WAY, RunFilters
+from refinement.selectors.runs.listing.filters import ANY_IMPORTED, DISAGREE, MINE, UNDER_WAY, RunFilters
 from refinement.selectors.runs.listing.orders import NEWEST, ORDERS, Order
 from refinement.selectors.runs.words import REASON_LABELS, outcome_choice
 from refinement.texts import label
@@ -52,8 +52,9 @@ IMPORTED = [(ANY_IMPORTED, "Any import"), *RunSource.choices[:-1]]
 OWN, OF_EXPERIMENTS = "own", "experiments"
 ORIGINS = [(OWN, "Without experiments"), (OF_EXPERIMENTS, "Only of experiments")]
 REVIEWS = [(MINE, "Waiting for me")]
+PEOPLE = [(DISAGREE, "Disagree with the judge")]
 CHOSEN = (
-    *("outcome", "status", "decision", "review", "rubric", "tag", "person", "task_type"),
+    *("outcome", "status", "decision", "review", "people", "rubric", "tag", "person", "task_type"),
     *("producer", "judge", "reason", "kinship", "mark", "imported", "suite", "experiment", "origin"),
 )
 OFFERED = ("rubric", "producer", "judge", "person", "task_type", "tag", "suite", "experiment")
@@ -134,6 +135,7 @@ class RunFilterForm(forms.Form):
     status = one_of("Status", STATUSES)
     decision = one_of("Decision", DECISIONS)
     review = one_of("Review", REVIEWS)
+    people = one_of("People", PEOPLE)
     rubric = offered("Rubric")
     producer = offered("Writer")
     judge = offered("Judge")
@@ -214,8 +216,10 @@ class RunFilterForm(forms.Form):
             for name, value in self.cleaned_data.items()
             if name not in ("q", "sort", "review", "origin") and value not in ("", None)
         }
-        if self.cleaned_data.get("review") and self.user is not None:
-            given["reviewer"] = self.user.pk
+        if self.user is not None:
+            given["reader"] = self.user.pk
+            if self.cleaned_data.get("review"):
+                given["reviewer"] = self.user.pk
         if origin := self.cleaned_data.get("origin"):
             given["of_experiments"] = origin == OF_EXPERIMENTS
         if given.get("status") == IN_PROGRESS:

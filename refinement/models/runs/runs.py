@@ -18,10 +18,8 @@ IMPORTED = models.Q(source__isnull=False)
 OF_EXPERIMENT, OWN = models.Q(experiment__isnull=False), models.Q(experiment__isnull=True)
 # Lists filter by one of these, newest first; each has an index in that order.
 FILTERED = (
-    ("outcome", "run_by_outcome"),
     ("stop_reason", "run_by_reason"),
     ("status", "run_by_status"),
-    ("rubric", "run_by_rubric"),
     ("task_type", "run_by_task_type"),
     ("producer_model", "run_by_producer"),
     ("judge_model", "run_by_judge"),
@@ -33,8 +31,16 @@ MARKED = (
     ("signal_rounds", "run_with_signal"),
     ("penalty_rounds", "run_with_penalty"),
     ("cut_rounds", "run_with_cut"),
+    ("far_people", "run_with_far_people"),
 )
-SCORED = (("best", "run_best_first"), ("r1", "run_r1_first"), ("improvement", "run_improvement_first"))
+# Lists filter and sort by these.
+SORTED_FILTERS = (("outcome", "run_by_outcome"), ("rubric", "run_by_rubric"))
+SCORED = (
+    ("best", "run_best_first"),
+    ("r1", "run_r1_first"),
+    ("improvement", "run_improvement_first"),
+    ("people_gap", "run_people_gap_first"),
+)
 # SQLite prefers an index that covers all columns of a query, including the index's own condition. So each
 # index has the columns that every list uses.
 ALWAYS_ASKED = ("archived_at", "created_at")
@@ -42,9 +48,12 @@ ALWAYS_ASKED = ("archived_at", "created_at")
 # index scan reads no rows, which are long.
 BESIDES = (
     *ALWAYS_ASKED,
-    *("r1", "best", "source", *(field for field, _ in MARKED), *(field for field, _ in FILTERED)),
+    *("r1", "best", "source", *(field for field, _ in (*MARKED, *FILTERED, *SORTED_FILTERS))),
 )
-SORTED_BY = ("improvement", "rounds_judged", "model_seconds", "prompt_tokens", "completion_tokens")
+SORTED_BY = (
+    *("improvement", "rounds_judged", "model_seconds", "prompt_tokens", "completion_tokens"),
+    *("title", "people_gap"),
+)
 
 
 def newest(*mentioned: str, by: str = "", name: str, condition: models.Q) -> models.Index:
@@ -172,6 +181,9 @@ class Run(Leased):
     # From the newest decision of a person. The judge's fields are separate.
     decision = models.CharField(max_length=10, null=True, blank=True)
     chosen_round = models.PositiveIntegerField(null=True, blank=True)
+    # People's mean score of the result minus the judge's, and how many people scored it if that is far apart.
+    people_gap = models.DecimalField(max_digits=14, decimal_places=6, null=True, blank=True)
+    far_people = models.PositiveIntegerField(default=0)
     failure_role = models.CharField(max_length=10, blank=True)
 
     # Long texts last: SQLite reads a row from its start, and lists do not need them.
@@ -215,6 +227,8 @@ class Run(Leased):
                 in_order(f"-{field}", name=name, condition=IN_USE & models.Q(**{f"{field}__isnull": False}))
                 for field, name in SCORED
             ),
+            *(in_order(f"-{field}", name=name, condition=IN_USE) for field, name in SORTED_FILTERS),
+            in_order("-title", name="run_title_last", condition=IN_USE),
             in_order("-rounds_judged", name="run_rounds_first", condition=IN_USE),
             in_order("-model_seconds", name="run_time_first", condition=IN_USE),
             models.Index(

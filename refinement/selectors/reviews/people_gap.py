@@ -4,11 +4,13 @@ from collections.abc import Collection
 from decimal import Decimal
 from typing import NamedTuple
 
-from django.db.models import Avg, Count, DecimalField, ExpressionWrapper, F
+from django.db.models import Avg, Count, DecimalField, ExpressionWrapper, F, QuerySet
 from django.db.models.functions import Coalesce
 
-from refinement.models import HumanScore
+from refinement.models import HumanScore, ReviewRequest, RubricVersion
 from refinement.selectors.reviews.blindness import without_hidden
+
+FLAGGED = Decimal("0.15")  # of the scale: 1.5 points of 10
 
 
 class PeopleGap(NamedTuple):
@@ -37,3 +39,17 @@ def people_gaps(runs: Collection[int]) -> dict[int, PeopleGap]:
     gap = ExpressionWrapper(F("composite") - F("round__composite"), output_field=DecimalField())
     found = rows.order_by().values("run").annotate(mean=Avg("composite"), gap=Avg(gap), people=Count("pk"))
     return {row["run"]: PeopleGap(Decimal(row["mean"]), Decimal(row["gap"]), row["people"]) for row in found}
+
+
+def is_far(gap: Decimal, version: RubricVersion) -> bool:
+    """Whether people and judge are so far apart that lists flag it."""
+    return abs(gap) >= FLAGGED * (version.scale_maximum - version.scale_minimum)
+
+
+def unscored_requests(reader: int) -> QuerySet[ReviewRequest]:
+    """The open requests for this person's review of runs that the person has not scored yet.
+
+    Other people's scores of these runs would influence the person's own.
+    """
+    asked = ReviewRequest.objects.filter(reviewer=reader, closed_at__isnull=True)
+    return asked.exclude(run__human_scores__author=reader)

@@ -49,6 +49,7 @@ from refinement.models import (
 )
 from refinement.services.audit import audit_record
 from refinement.services.imports.rubrics import version_for_import
+from refinement.services.reviews.people_gap import people_gap_store
 from refinement.services.runs.creating import tags_set, title_of
 from refinement.services.runs.sources import sources_create
 from refinement.texts import storable
@@ -283,6 +284,7 @@ def people_write(run: Run, document: RunDocument, rounds: dict[int, Round]) -> N
         Decision(run=run, **fields_of(entry, "at")) for entry in document.decisions
     )
     keep_times(Decision.objects, "at", decisions, document.decisions)
+    people_gap_store(run)
     instructions = Instruction.objects.bulk_create(
         Instruction(run=run, **fields_of(entry, "created_at")) for entry in document.instructions
     )

@@ -7,6 +7,7 @@ from refinement.execution.events import actor_name, event_record
 from refinement.models import Decision, DecisionKind, EventKind, Run, User
 from refinement.services.audit import audit_record
 from refinement.services.notices.creating import notice_decision
+from refinement.services.reviews.people_gap import people_gap_store
 from refinement.services.reviews.requests import review_done
 from refinement.services.runs.lifecycle import locked
 from refinement.texts import storable
@@ -81,6 +82,7 @@ def _apply(run: Run, decision: Decision, user: User) -> None:
     run.decision = decision.kind if in_force else None
     run.chosen_round = decision.round_number if in_force else None
     Run.objects.filter(pk=run.pk).update(decision=run.decision, chosen_round=run.chosen_round)
+    people_gap_store(run)
     audit_record(
         action="run.decide",
         object_type="run",

@@ -19,6 +19,7 @@ from refinement.models import BlindReading, EventKind, HumanScore, Round, Run, U
 from refinement.selectors.runs.history import check_result_of
 from refinement.services.audit import audit_record
 from refinement.services.reviews.blind_readings import blind_reading_end, blind_reading_move, open_reading
+from refinement.services.reviews.people_gap import people_gap_store
 from refinement.services.reviews.requests import review_done
 from refinement.services.trust.judges import trust_refresh_round
 from refinement.texts import storable
@@ -161,6 +162,7 @@ def _record(run: Run, row: Round, user: User, *, before: HumanScore | None, afte
         before=_audited(row, before) if before else {},
         after=_audited(row, after),
     )
+    people_gap_store(run)
     trust_refresh_round(row)
     # The event has no score: each open page requests what its reader may see.
     event_record(run.pk, EventKind.SCORED, actor=actor_name(user), user=user, data={"round": row.number})

@@ -49,6 +49,7 @@ from refinement.models import (
 )
 from refinement.models import Verdict as VerdictRow
 from refinement.services.audit import audit_record
+from refinement.services.reviews.people_gap import people_gap_store
 from refinement.services.rubrics.editing import rubric_create
 from refinement.services.runs.sources import sources_create
 
@@ -250,6 +251,7 @@ def _people_write(run: Run, told: Example, rounds: dict[int, Round], at: datetim
         run=run, number=1, kind=decision["kind"], reason=decision["reason"], author_name=decision["by"]
     )
     Decision.objects.filter(pk=made.pk).update(at=at + timedelta(minutes=DECIDED_AT))
+    people_gap_store(run)
 
 
 def _composite(told: Example, scores: dict[str, float]) -> Decimal:

@@ -15,7 +15,7 @@ from refinement.selectors.runs.listing.columns import COLUMNS, columns_from, col
 from refinement.selectors.runs.listing.filter_options import run_options
 from refinement.selectors.runs.listing.filters import RunFilters, runs_matching
 from refinement.selectors.runs.listing.lists import RunsPage, runs_page
-from refinement.selectors.runs.listing.orders import NEWEST, Place, place_from
+from refinement.selectors.runs.listing.orders import NEWEST, ORDERS, Place, place_from
 from refinement.selectors.runs.listing.rows import rows_of
 from refinement.selectors.runs.listing.saved_views import views_of
 from refinement.selectors.runs.listing.tabs import MOST_COUNTED, counted, tabs_of
@@ -24,7 +24,10 @@ COLUMNS_COOKIE = "run_columns"
 A_YEAR = 365 * 24 * 3600
 LONGEST_QUERY = 10_000
 # Order of the list by the name of its heading.
-SORTED = ("r1", "best", "improvement", "tokens", "rounds", "time", "newest")
+SORTED = (
+    *("outcome", "title", "rubric", "r1", "best", "improvement", "people"),
+    *("tokens", "rounds", "time", "newest"),
+)
 
 
 @require_safe
@@ -92,6 +95,7 @@ def _context(
         "column_choices": [(name, label, name in shown) for name, label, _ in COLUMNS],
         "sorts": _sorts(form),
         "query": form.query(),
+        "unsorted": form.query(without="sort"),
         "address": reverse("run_list", args=[project.slug]),
         "rubrics_address": reverse("rubric_list", args=[project.slug]),
         "first_page": place is None,
@@ -142,7 +146,7 @@ def _sorts(form: RunFilterForm) -> dict[str, dict[str, str]]:
     found = {}
     for name in SORTED:
         current = form.order.name == name
-        up = current and not form.upwards
+        up = not form.upwards if current else ORDERS[name].rises
         given = f"-{name}" if up else "" if name == NEWEST.name else name
         sorted_now = ("ascending" if form.upwards else "descending") if current else ""
         found[name] = {

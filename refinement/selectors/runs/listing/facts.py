@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Max
 
 from refinement.engine.types import Outcome
-from refinement.models import CheckResult, PanelJudge, Project, ReviewRequest, Round, Run, RunStatus, User
-from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
+from refinement.models import CheckResult, PanelJudge, Project, Round, Run, RunStatus, User
+from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps, unscored_requests
 from refinement.selectors.trust.gate import Standing, standings
 
 MOST_QUEUED = 100  # places in line are counted up to here
@@ -32,19 +32,15 @@ def row_facts(runs: Sequence[Run], reader: User, project: Project | None = None)
     passed = [run.pk for run in runs if run.outcome == Outcome.PASS]
     return RowFacts(
         gaps=people_gaps(numbers),
-        unscored=_unscored(numbers, reader),
+        unscored=frozenset(
+            unscored_requests(reader.pk).filter(run__in=numbers).values_list("run", flat=True)
+        ),
         seats=_seats(numbers),
         failed_checks=_failed_checks(passed),
         standings=standings(passed, project),
         steps=_steps([run for run in runs if run.status == RunStatus.RUNNING]),
         places=_places([run.pk for run in runs if run.status == RunStatus.QUEUED]),
     )
-
-
-def _unscored(numbers: Sequence[int], reader: User) -> frozenset[int]:
-    """People's scores would influence the reader's own."""
-    asked = ReviewRequest.objects.filter(reviewer=reader, run__in=numbers, closed_at__isnull=True)
-    return frozenset(asked.exclude(run__human_scores__author=reader).values_list("run", flat=True))
 
 
 def _seats(numbers: Sequence[int]) -> dict[int, int]:

@@ -13,9 +13,11 @@ from django.utils import timezone
 
 from refinement.models import Project, ReviewRequest, Rubric, Run, RunStatus, RunTag, Suite
 from refinement.selectors.reviews.blindness import shown_runs
+from refinement.selectors.reviews.people_gap import unscored_requests
 from refinement.selectors.runs.listing.search import hits
 
 MARKS = {"signal": "signal_rounds", "penalty": "penalty_rounds", "cut": "cut_rounds"}
+DISAGREE = "disagree"
 MOST_HITS = 20_000
 ANY_IMPORTED = "any"
 UNDER_WAY = (RunStatus.RUNNING, RunStatus.QUEUED, RunStatus.WAITING)
@@ -46,7 +48,9 @@ class RunFilters:
     kinship: str = ""
     decision: str = ""
     imported: str = ""  # any, or a file format
+    people: str = ""  # DISAGREE: people's scores of the result are far from the judge's
     reviewer: int | None = None  # whose open review requests
+    reader: int | None = None  # who must not see other people's scores before giving theirs
     experiment: int | None = None
     suite: str = ""  # a slug
     of_experiments: bool | None = None  # only these, or only others
@@ -64,7 +68,14 @@ def runs_matching(project: Project, filters: RunFilters) -> QuerySet[Run]:
             reviewer=filters.reviewer, project=project, closed_at__isnull=True
         )
         runs = runs.filter(pk__in=asked.values("run"))
+    if filters.people:
+        runs = without_unscored(runs.filter(far_people__gt=0), filters.reader)
     return runs.order_by()
+
+
+def without_unscored(runs: QuerySet[Run], reader: int | None) -> QuerySet[Run]:
+    """Leaves out the runs whose scores by people this reader must not know yet."""
+    return runs.exclude(pk__in=unscored_requests(reader).values("run")) if reader else runs
 
 
 def runs_found(project: Project, filters: RunFilters) -> QuerySet[Run]:

@@ -1,7 +1,7 @@
 """A page of a project's runs, sorted, with keyset pagination."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from time import monotonic
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ from django.db.models import F, OrderBy, OuterRef, QuerySet, Subquery
 from refinement.charts import Sparkline, sparkline
 from refinement.models import Configuration, Project, Round, Run, RunTag
 from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
-from refinement.selectors.runs.listing.filters import RunFilters, runs_matching
+from refinement.selectors.runs.listing.filters import RunFilters, runs_matching, without_unscored
 from refinement.selectors.runs.listing.orders import NEWEST, Order, Place, beyond
 from refinement.selectors.runs.listing.search import LAST_RUN, search
 from refinement.selectors.runs.noise import NOISE_FIELDS
@@ -124,6 +124,10 @@ def runs_place(
     page, backwards = RunsPage(), place is not None and place.backwards
     rising = upwards != backwards
     runs = runs_matching(project, filters)
+    if order.name in ("outcome", "rubric") and getattr(filters, order.name):
+        order = replace(order, pinned=True)
+    if order.column == "people_gap":
+        runs = without_unscored(runs, filters.reader)
     if filters.words:
         keys = _found_keys(page, project, filters.words, runs, order, place, rising=rising, limit=size + 1)
     else:
@@ -147,7 +151,7 @@ def _keys(runs: QuerySet[Run], order: Order, place: Place | None, *, rising: boo
         runs = runs.filter(**{f"{order.column}__isnull": False})
     if place is not None:
         runs = beyond(runs, order, place, rising=rising)
-    ends = [F("pk")] if order is NEWEST else [order.expression, F("pk")]
+    ends = [F("pk")] if order is NEWEST or order.pinned else [order.expression, F("pk")]
     ordered = runs.order_by(*(OrderBy(end, descending=not rising) for end in ends))
     return list(ordered.values_list("pk", order.expression)[:limit])
 

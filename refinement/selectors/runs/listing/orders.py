@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.db.models import BooleanField, DecimalField, F, Func, IntegerField, QuerySet, Value
+from django.db.models import BooleanField, CharField, DecimalField, F, Func, IntegerField, QuerySet, Value
 
 from refinement.models import Run
+from refinement.models.runs.runs import TITLE_CHARS
 from refinement.selectors.runs.listing.search import LAST_RUN
 
 MOST_DIGITS = 10
@@ -23,6 +24,9 @@ class Order:
     upwards: str  # label of the reverse order
     scored: bool = False
     decimal: bool = False
+    text: bool = False
+    rises: bool = False  # its heading sorts the lowest first
+    pinned: bool = False  # a filter leaves one value of the key, so only the run number sorts
 
     @property
     def expression(self) -> Any:
@@ -38,6 +42,12 @@ ORDERS = {
         Order("best", "best", "Best score first", "Lowest best score first", scored=True, decimal=True),
         Order("r1", "r1", "Highest first round first", "Lowest first round first", scored=True, decimal=True),
         Order("improvement", "improvement", "Most improved first", "Least improved first", True, True),
+        Order(
+            "people", "people_gap", "People above the judge first", "People below the judge first", True, True
+        ),
+        Order("outcome", "outcome", "Passed first", "Not passed first", text=True),
+        Order("title", "title", "Title Z to A", "Title A to Z", text=True, rises=True),
+        Order("rubric", "rubric_id", "Newest rubric first", "Oldest rubric first"),
         Order("rounds", "rounds_judged", "Most rounds first", "Fewest rounds first"),
         Order("tokens", "tokens", "Most tokens first", "Fewest tokens first"),
         Order("time", "model_seconds", "Longest first", "Shortest first", decimal=True),
@@ -51,7 +61,7 @@ class Place:
     """Where a page starts: after this run, or before it when paging back."""
 
     number: int
-    value: Decimal | int | None = None  # of the sort key; None if that is the run number
+    value: Decimal | int | str | None = None  # of the sort key; None if that is the run number
     backwards: bool = False
 
     def __str__(self) -> str:
@@ -60,18 +70,28 @@ class Place:
 
 def place_from(text: str, order: Order, *, backwards: bool) -> Place | None:
     """The place in a query string; None (the first page) if not valid."""
-    value, _, number = text.rpartition("_")
+    value, keyed, number = text.rpartition("_")
     if not (number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS):
         return None
-    if bool(value) == (order is NEWEST):
+    if bool(keyed) == (order is NEWEST):
         return None
+    at = min(int(number), LAST_RUN)
+    if order is NEWEST:
+        return Place(at, None, backwards)
+    key = _text_key(value) if order.text else _number_key(value)
+    return None if key is None else Place(at, key, backwards)
+
+
+def _text_key(value: str) -> str | None:
+    return value if len(value) <= TITLE_CHARS and "\x00" not in value else None
+
+
+def _number_key(value: str) -> Decimal | None:
     try:
-        exact = Decimal(value) if value else None
+        exact = Decimal(value)
     except InvalidOperation:
         return None
-    if exact is not None and not (exact.is_finite() and abs(exact) < LARGEST_KEY):
-        return None
-    return Place(min(int(number), LAST_RUN), exact, backwards)
+    return exact if exact.is_finite() and abs(exact) < LARGEST_KEY else None
 
 
 class RowComparison(Func):
@@ -91,9 +111,12 @@ class RowComparison(Func):
 
 def beyond(runs: QuerySet[Run], order: Order, place: Place, *, rising: bool) -> QuerySet[Run]:
     """The runs after the place."""
-    if order is NEWEST:
+    if order is NEWEST or order.pinned:
         return runs.filter(**{f"pk__{'gt' if rising else 'lt'}": place.number})
-    if order.decimal:
+    value: Value
+    if order.text:
+        value = Value(place.value, CharField())
+    elif order.decimal:
         value = Value(place.value, DecimalField(max_digits=20, decimal_places=6))
     else:
         value = Value(int(place.value or 0), IntegerField())

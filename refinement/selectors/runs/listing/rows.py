@@ -12,7 +12,7 @@ from refinement.charts import Sparkline, sparkline
 from refinement.engine.types import ZERO, JudgeMode, Outcome
 from refinement.models import DecisionKind, Project, Run, RunStatus, User
 from refinement.pricing import money
-from refinement.selectors.reviews.people_gap import PeopleGap
+from refinement.selectors.reviews.people_gap import PeopleGap, is_far
 from refinement.selectors.runs.demo_model import DEMO_WORDS, is_demo_run
 from refinement.selectors.runs.listing.excerpts import Excerpt, excerpts_of
 from refinement.selectors.runs.listing.facts import RowFacts, row_facts
@@ -22,7 +22,6 @@ from refinement.selectors.runs.words import duration, outcome_word, reason_label
 from refinement.selectors.score_words import USUAL_DECIMALS, composite_text
 from refinement.selectors.trust.gate import UNPROVEN
 
-FLAGGED = Decimal("0.15")  # of the scale: 1.5 points of 10
 TAGS = 1  # shown in a row; the others are in a tooltip
 HUES = 4  # colours of avatars
 THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
@@ -237,8 +236,7 @@ def _gap(entry: Listed, facts: RowFacts) -> Gap:
     found: PeopleGap | None = facts.gaps.get(run.pk)
     if found is None:
         return Gap("")
-    version = run.rubric_version
-    flagged = abs(found.gap) >= FLAGGED * (version.scale_maximum - version.scale_minimum)
+    flagged = is_far(found.gap, run.rubric_version)
     mean, many = composite_text(found.mean, entry.decimals), found.people != 1
     who = f"{found.people} {'people score' if many else 'person scores'}"
     title = (

@@ -7,7 +7,7 @@ from time import monotonic
 from django.db.models import QuerySet
 
 from refinement.models import Project, Run, SavedView
-from refinement.selectors.runs.listing.filters import UNDER_WAY, RunFilters, runs_matching
+from refinement.selectors.runs.listing.filters import DISAGREE, UNDER_WAY, RunFilters, runs_matching
 
 MOST_TABS = 5  # saved views beside each other; the others are in a menu
 MOST_IN_TAB = 99
@@ -40,6 +40,7 @@ def tabs_of(
     """The tabs, and the saved views that do not fit beside them. One bounded query for each count."""
     until = monotonic() + COUNT_SECONDS
     everything, mine = RunFilters(), RunFilters(reviewer=user)
+    far = counted(runs_matching(project, RunFilters(people=DISAGREE, reader=user)), MOST_IN_TAB)
     waiting = counted(runs_matching(project, mine), MOST_IN_TAB)
     going = counted(runs_matching(project, replace(everything, status=UNDER_WAY)), MOST_IN_TAB)
     tabs = [
@@ -47,6 +48,8 @@ def tabs_of(
         Tab("In progress", "status=active", going),
         Tab("For my review", "review=mine", waiting, urgent=waiting != "0"),
     ]
+    if far != "0":
+        tabs.append(Tab("People disagree", f"people={DISAGREE}", far))
     for view in views[:MOST_TABS]:
         filters = filters_in(view.query) if monotonic() < until else None
         count = counted(runs_matching(project, filters), MOST_IN_TAB) if filters and not filters.words else ""

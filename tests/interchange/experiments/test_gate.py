@@ -160,4 +160,4 @@ def test_the_summary_marks_an_unproven_judge_with_a_gate_and_without():
     assert r"**Unproven judge.** \*B\*: 12 of 100 labels." in alone
     for text in (gated, alone):
         assert r"\*B\* (unproven judge)" in text
-    assert "nproven" not in results_markdown(report(A, BETTER))
+    assert "nproven" not in results_markdown(report(A, WORSE))

@@ -142,4 +142,4 @@ def test_what_is_new_costs_a_fixed_number_of_queries(scene: Scene):
             found = collect_news({run.pk: Wanted(0, 0, frozenset()) for run in watched})
         counts.append(len(queries))
         assert [entry["kind"] for entry in found[runs[0].pk].events] == ["queued", "paused"]
-    assert counts[0] == counts[1] == 5
+    assert counts[0] == counts[1] == 6

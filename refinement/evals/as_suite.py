@@ -5,7 +5,7 @@ from pathlib import Path
 from refinement.evals.dialects.detecting import dialect_of
 from refinement.evals.dialects.log import Log
 from refinement.evals.filling import FILE
-from refinement.evals.native import Reading
+from refinement.evals.native.reading import Reading
 from refinement.evals.planning import held_checks
 from refinement.evals.reading import read_eval
 from refinement.evals.types import BadEval, Case, Dialect

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from refinement.evals.assertions.preparing import prepared
 from refinement.evals.dialects.detecting import dialect_by_name, dialect_of
 from refinement.evals.dialects.log import Log, Refusal
 from refinement.evals.dialects.providers import ProviderReader
 from refinement.evals.dialects.reader import Reader
 from refinement.evals.dialects.whole import TEST_KEYS, WholeReader
 from refinement.evals.filling import Unreadable, file_text
-from refinement.evals.native import NAME_CHARS, Reading, feedback_template
-from refinement.evals.preparing import prepared
+from refinement.evals.native.reading import NAME_CHARS, Reading, feedback_template
 from refinement.evals.sources.json_tree import json_lines, json_tree
 from refinement.evals.sources.yaml_tree import yaml_tree
 from refinement.evals.targets import provider_names, targets_file

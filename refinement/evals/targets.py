@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from refinement.evals.asserting import TEXT_CHARS, command_parts
 from refinement.evals.filling import Unreadable, file_text
+from refinement.evals.native.asserting import TEXT_CHARS, command_parts
 from refinement.evals.types import LOCAL_PREFIX, BadEval, Target
 from refinement.interchange.imports.fields import Missing, Notes, brief
 from refinement.interchange.rubrics.yaml_reading import BadFile, Fields, Items, Node, Scalar, read_tree

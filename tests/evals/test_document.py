@@ -4,12 +4,14 @@ import re
 
 import pytest
 
-from refinement.evals import asserting, native, reading, targets
-from refinement.evals import kinds as running
+from refinement.evals import reading, targets
+from refinement.evals.assertions import kinds as running
 from refinement.evals.dialects import table
 from refinement.evals.dialects.asserts import contexts, kinds
+from refinement.evals.native import asserting
+from refinement.evals.native import reading as native
 from refinement.evals.planning import Planner
-from refinement.evals.results import AssertResult, Ralph, Result
+from refinement.evals.reports.results import AssertResult, Ralph, Result
 from refinement.evals.types import BadEval
 from refinement.judging.templating import check_template
 from tests.house.processes import ROOT

@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 
 from refinement.engine.types import Check
-from refinement.evals.grading import script_grade
-from refinement.evals.similarity import cosine, similarity
+from refinement.evals.local.grading import script_grade
+from refinement.evals.local.similarity import cosine, similarity
 from refinement.judging.checks import CannotCheck
 from refinement.judging.checks.kinds import Broken
 from refinement.providers.base import ErrorKind, ProviderError

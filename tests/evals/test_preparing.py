@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from refinement.engine.types import ONE, Severity
-from refinement.evals.kinds import KINDS, MODEL_GRADED, REFUSED
+from refinement.evals.assertions.kinds import KINDS, MODEL_GRADED
+from refinement.evals.assertions.preparing import MARK, prepared
+from refinement.evals.dialects.asserts.kinds import REFUSED
 from refinement.evals.planning import Planner, with_rules
-from refinement.evals.preparing import MARK, prepared
-from refinement.evals.reading import read_eval
+from refinement.evals.reading import check_eval, read_eval
 from refinement.evals.types import Assertion, Case, Rule
 from refinement.judging.checks import KINDS as CHECKS
 from refinement.judging.checks import LOCAL, run_checks
@@ -78,9 +79,12 @@ def test_code_knows_its_case():
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_refused_by_name(kind):
-    (problem,) = prepared([Assertion(kind, "x", line=7)], Path("/")).problems
-    assert (problem.line, problem.message) == (7, f"{kind}: not supported: {REFUSED[kind]}.")
+def test_refused_by_name(kind, tmp_path):
+    path = tmp_path / "promptfooconfig.yaml"
+    path.write_text(f"prompts: [Hi]\ntests:\n  - assert: [{{type: {kind}, value: x}}]\n")
+    (refusal,) = check_eval(path, own_targets=True).refused
+    assert refusal.line == 3
+    assert refusal.reason.endswith(f"the assertion type '{kind}' is not supported: {REFUSED[kind]}")
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import cmarkgfm
 import pytest
 from cmarkgfm.cmark import Options
 
-from refinement.evals.junit import junit_xml
-from refinement.evals.results import Results
-from refinement.evals.summary import summary_markdown
+from refinement.evals.reports.junit import junit_xml
+from refinement.evals.reports.results import Results
+from refinement.evals.reports.summary import summary_markdown
 from refinement.evals.types import BadEval
 
 

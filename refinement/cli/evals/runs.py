@@ -16,12 +16,19 @@ from refinement.cli.exits import BadInput, Exit
 from refinement.cli.output import print_json, print_message, shown
 from refinement.cli.terminal import StatusLine
 from refinement.engine.types import Outcome
-from refinement.evals.badge import badge
-from refinement.evals.junit import failures, junit_xml, name_of
 from refinement.evals.planning import Job
-from refinement.evals.results import FORMAT_VERSION, Result, Results, is_unproven, passed_of, write_atomically
-from refinement.evals.summary import summary_markdown
-from refinement.evals.trials import trials_of
+from refinement.evals.reports.badge import badge
+from refinement.evals.reports.junit import failures, junit_xml, name_of
+from refinement.evals.reports.results import (
+    FORMAT_VERSION,
+    Result,
+    Results,
+    is_unproven,
+    passed_of,
+    write_atomically,
+)
+from refinement.evals.reports.summary import summary_markdown
+from refinement.evals.reports.trials import trials_of
 from refinement.execution.foreground import RunBusy
 from refinement.execution.step import StepResult
 from refinement.management.commands.refine import as_interrupt

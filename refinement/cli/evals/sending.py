@@ -7,7 +7,7 @@ from typing import Any
 
 from refinement.cli.instances.base import Instance
 from refinement.cli.output import print_message
-from refinement.evals.results import Result
+from refinement.evals.reports.results import Result
 
 AT_ONCE = 20  # runs in one request
 MOST_SHOWN = 10

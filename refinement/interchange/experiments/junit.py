@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from refinement.evals.junit import safe
+from refinement.evals.reports.junit import safe
 from refinement.interchange.experiments.gate import Conditions, failures
 from refinement.interchange.experiments.summary import figure, verdict, worst
 

@@ -7,7 +7,7 @@ from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import weighted_mean
 from refinement.engine.types import ZERO, Outcome, Rubric, Severity
 from refinement.evals.planning import NO_ASSERTIONS, Job
-from refinement.evals.results import FORMAT_VERSION, AssertResult, Iteration, Ralph, Result, SetResult
+from refinement.evals.reports.results import FORMAT_VERSION, AssertResult, Iteration, Ralph, Result, SetResult
 from refinement.evals.types import Case
 from refinement.judging.checks import actual_words
 from refinement.models import Round, Run

@@ -9,8 +9,8 @@ from django.db import transaction
 
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Rubric as Definition
+from refinement.evals.local.scripts import LocalChecks
 from refinement.evals.planning import Job
-from refinement.evals.scripts import LocalChecks
 from refinement.evals.targets import instance_target
 from refinement.execution.calls import LocalResources
 from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground

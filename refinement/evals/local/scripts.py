@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from refinement.engine.types import Check
-from refinement.evals.grading import script_grade
-from refinement.evals.python_checks import PYTHON_SECONDS, WRAPPER, python_grade
-from refinement.evals.similarity import Embed, similarity
+from refinement.evals.local.grading import script_grade
+from refinement.evals.local.python_checks import PYTHON_SECONDS, WRAPPER, python_grade
+from refinement.evals.local.similarity import Embed, similarity
 from refinement.evals.types import Case
 from refinement.judging.checks import CannotCheck, LocalRunner
 from refinement.judging.checks.kinds import PASSED, Broken, Finding

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from refinement.evals.results import AssertResult, Result, is_unproven
+from refinement.evals.reports.results import AssertResult, Result, is_unproven
 
 OUTPUT_CHARS = 20_000
 # Not allowed in XML 1.0, even escaped.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from refinement.engine.types import ONE
-from refinement.evals.kinds import Refusal, plain
+from refinement.evals.assertions.kinds import Refusal, plain
 from refinement.evals.types import Assertion
 
 TEN = Decimal(10)

@@ -330,36 +330,3 @@ MODEL_GRADED: Mapping[str, str] = {
     "context-faithfulness": "Everything that the answer claims is supported by this context: {}",
     "answer-relevance": "The answer is about what was asked, and answers it without digressing. {}",
 }
-_CONTEXT = "it grades the context that an application retrieved, which Wiggum does not see"
-_TRACE = "it needs a trace of tool calls, which Wiggum does not record"
-REFUSED: Mapping[str, str] = {
-    "perplexity": "it needs token probabilities",
-    "perplexity-score": "it needs token probabilities",
-    "context-recall": _CONTEXT,
-    "context-relevance": _CONTEXT,
-    "conversation-relevance": "it grades several turns of a conversation",
-    "is-sql": "there is no SQL parser; use javascript or a script",
-    "contains-sql": "there is no SQL parser; use javascript or a script",
-    "meteor": "it needs a dictionary of synonyms; use similar or rouge-n",
-    "classifier": "it needs a text classification service",
-    "moderation": "it needs a moderation service; use llm-rubric",
-    "pi": "it needs a commercial scoring service",
-    "ruby": "only JavaScript and Python are supported; use script",
-    "webhook": "answers are not sent to other servers; use script",
-    "select-best": "it compares several answers; use an experiment",
-    "max-score": "it compares several answers; use an experiment",
-    "search-rubric": "the judge has no web search; use llm-rubric",
-    "is-valid-function-call": "tool calls are not recorded; use is-json with a schema",
-    "is-valid-openai-function-call": "tool calls are not recorded; use is-json with a schema",
-    "is-valid-openai-tools-call": "tool calls are not recorded; use is-json with a schema",
-    "tool-call-f1": _TRACE,
-    "skill-used": _TRACE,
-    "guardrails": "it needs the guardrails of a provider",
-    "trace-span-count": _TRACE,
-    "trace-span-duration": _TRACE,
-    "trace-error-spans": _TRACE,
-    **{
-        f"trajectory:{name}": _TRACE
-        for name in ("tool-used", "tool-args-match", "tool-sequence", "step-count", "goal-success")
-    },
-}

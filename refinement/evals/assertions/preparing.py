@@ -7,9 +7,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from refinement.engine.types import ONE, Check, Criterion, Severity
-from refinement.evals.field_accuracy import field_accuracy
-from refinement.evals.kinds import KINDS, MODEL_GRADED, REFUSED, Context, Refusal
-from refinement.evals.rubric_items import Item, items_of
+from refinement.evals.assertions.field_accuracy import field_accuracy
+from refinement.evals.assertions.kinds import KINDS, MODEL_GRADED, Context, Refusal
+from refinement.evals.assertions.rubric_items import Item, items_of
 from refinement.evals.types import Assertion, Rule
 from refinement.interchange.imports.fields import brief
 from refinement.judging.checks import LOCAL, check_problems
@@ -95,8 +95,6 @@ class _Making:
 
     # --- checks -------------------------------------------------------------------------------
     def add_check(self, assertion: Assertion) -> list[str]:
-        if assertion.kind in REFUSED:
-            return self.problem(assertion, f"not supported: {REFUSED[assertion.kind]}.")
         read = field_accuracy if assertion.kind == "field-accuracy" else KINDS.get(assertion.kind)
         if read is None:
             return self.problem(assertion, f"unknown type. Available: {', '.join(available())}.")

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from refinement.engine.types import ONE, Check, Criterion, Severity
 from refinement.evals.filling import Fill, text_or_file
-from refinement.evals.ranges import ranges_text
+from refinement.evals.native.ranges import ranges_text
 from refinement.interchange.imports.fields import Missing, Notes, as_json, brief, has_unstorable
 from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 from refinement.judging.checks import COMMAND, check_problems

@@ -8,7 +8,7 @@ from refinement.interchange.imports.fields import Missing
 from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node
 
 if TYPE_CHECKING:
-    from refinement.evals.asserting import Asserted
+    from refinement.evals.native.asserting import Asserted
 
 TEN = Decimal(10)
 

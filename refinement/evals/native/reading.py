@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from refinement.evals.asserting import TYPES, Asserted, read_assert
+from refinement.evals.assertions.preparing import MARK, Prepared, prepared
 from refinement.evals.dialects.asserts.kinds import UNDERSTOOD, UNKNOWN, kind_of, refusal_of
 from refinement.evals.dialects.asserts.reading import AssertionReader, Scope
 from refinement.evals.dialects.log import Log
@@ -20,8 +20,8 @@ from refinement.evals.filling import (
     label_of,
     read_vars,
 )
-from refinement.evals.preparing import MARK, Prepared, prepared
-from refinement.evals.prompting import Prompt, read_input, read_prompts
+from refinement.evals.native.asserting import TYPES, Asserted, read_assert
+from refinement.evals.native.prompting import Prompt, read_input, read_prompts
 from refinement.evals.targets import read_providers, read_targets
 from refinement.evals.types import BadEval, Case, Dialect, EvalFile, Loop, Rule, Target
 from refinement.interchange.imports.fields import Missing, brief

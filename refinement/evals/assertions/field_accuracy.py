@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from refinement.evals.kinds import Context, Converted, Refusal, jsonable, negated
+from refinement.evals.assertions.kinds import Context, Converted, Refusal, jsonable, negated
 from refinement.evals.types import Assertion
 
 MATCHES = ("exact", "numeric_tolerance", "date")

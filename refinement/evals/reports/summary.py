@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from refinement.evals.junit import failures, name_of
-from refinement.evals.results import Result, is_unproven, passed_of
-from refinement.evals.trials import trials_of
+from refinement.evals.reports.junit import failures, name_of
+from refinement.evals.reports.results import Result, is_unproven, passed_of
+from refinement.evals.reports.trials import trials_of
 from refinement.interchange.imports.markdown_text import fenced, inline, table
 
 MOST_ROWS = 200

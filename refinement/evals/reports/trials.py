@@ -5,7 +5,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import TypedDict
 
-from refinement.evals.results import Result
+from refinement.evals.reports.results import Result
 
 
 class Trials(TypedDict):

@@ -1,0 +1,1 @@
+"""Converts assertions of every dialect to checks and criteria."""

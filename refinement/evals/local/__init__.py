@@ -1,0 +1,1 @@
+"""Checks that run on the caller's machine."""

@@ -1,0 +1,1 @@
+"""Wiggum's own format of eval files."""

@@ -1,0 +1,1 @@
+"""Results of an evaluation, and the reports on them."""

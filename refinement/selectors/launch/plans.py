@@ -121,7 +121,7 @@ def is_demo_target(target: Target | None) -> bool:
     return target is not None and is_demo(target.endpoint, target.model)
 
 
-def models_of(judging: Judging, producer: Target | None, held_out: Target | None) -> list[Target]:
+def models_of(judging: Judging, producer: Target | None, held_out: Target | None = None) -> list[Target]:
     """All models that the run may call."""
     named = [producer, judging.judge, judging.clerk, held_out, *(judge.target for judge in judging.judges)]
     return [target for target in named if target is not None]

@@ -11,9 +11,15 @@ from refinement.models import Run, RunSource
 from refinement.selectors.reviews.decisions import badge_of
 from refinement.selectors.runs.words import duration
 from refinement.selectors.score_words import composite_text
-from refinement.templatetags.wording import exact_text
+from refinement.templatetags.wording import exact_text, outcome_chip
 
 register = template.Library()
+
+
+@register.inclusion_tag("refinement/tags/chip.html")
+def run_outcome(run: Run, unproven: Mapping[int, str]) -> dict[str, str]:
+    """The outcome as a chip. `unproven` says why it proves nothing, by run."""
+    return outcome_chip(run.outcome, unproven.get(run.pk, ""))
 
 
 @register.inclusion_tag("refinement/tags/chip.html")

@@ -18,6 +18,7 @@ from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
 from refinement.selectors.runs.boards.rounds import has_panel
 from refinement.selectors.score_words import DECIMALS_OF_RUN
+from refinement.selectors.trust.gate import unproven_passes
 
 FEWEST, MOST = 2, 5
 DIFF_CHARS = 200_000  # per text; longer texts are compared up to here, and the page says so
@@ -40,6 +41,7 @@ class Side:
     spread: Mapping[str, str] | None = None  # of its board, by criterion
     panel: tuple[str, ...] = ()  # its board as texts, by seat
     people: PeopleGap | None = None  # people's scores of the result
+    unproven: str = ""  # why its PASS does not count in gates; empty if it does
 
     @property
     def judges(self) -> str:
@@ -94,6 +96,7 @@ def sides_of(project: Project, numbers: Sequence[int]) -> list[Side]:
     found = {run.pk: run for run in runs.select_related("rubric", "rubric_version", "created_by")}
     rows = [found[number] for number in numbers if number in found]
     bests, panels, gaps = _bests(rows), _panels(rows), people_gaps([run.pk for run in rows])
+    unproven = unproven_passes(rows, project)
     return [
         Side(
             run,
@@ -102,6 +105,7 @@ def sides_of(project: Project, numbers: Sequence[int]) -> list[Side]:
             **bests.get(run.pk, {}),
             panel=tuple(panels.get(run.pk, ())),
             people=gaps.get(run.pk),
+            unproven=unproven.get(run.pk, ""),
         )
         for slot, run in enumerate(rows, start=1)
     ]

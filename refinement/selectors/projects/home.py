@@ -20,8 +20,10 @@ from refinement.selectors.runs.demo_model import is_demo_run, without_demo
 from refinement.selectors.runs.listing.filter_options import MOST_OFFERED
 from refinement.selectors.runs.listing.filters import UNDER_WAY
 from refinement.selectors.runs.listing.lists import Listed, listed
+from refinement.selectors.runs.listing.rows import quiet_words
 from refinement.selectors.runs.words import duration
 from refinement.selectors.score_words import composite_text, decimals_of
+from refinement.selectors.trust.gate import unproven_passes
 
 MOST_GOING = 5
 MOST_HELD = 4
@@ -64,6 +66,8 @@ class Result:
     entry: Listed
     gap: Gap | None
     is_demo: bool  # the demo model judged it
+    quiet: str  # why the gain shows no difference; empty if it does, or if nothing is known
+    unproven: str  # why its PASS does not count in gates; empty if it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ def home_of(membership: Membership) -> Home:
         going=_going(_lines(going, shown)[:MOST_GOING]),
         in_progress=_in_progress(project),
         waiting=_waiting(project),
-        results=_results(results),
+        results=_results(results, project),
         trends=trends_of(project),
         decimals=decimals_of(entry.run for entry in shown.values()),
         has_result=any(not is_demo_run(entry.run) for entry in results) or _has_result(project),
@@ -182,9 +186,19 @@ def _progress(run: Run, entry: Listed, rounds: int) -> Going:
     return Going(entry, run.rounds_judged + 1, rounds, left)
 
 
-def _results(entries: Sequence[Listed]) -> list[Result]:
+def _results(entries: Sequence[Listed], project: Project) -> list[Result]:
     gaps = people_gaps([entry.run.pk for entry in entries])
-    return [Result(entry, _gap(entry, gaps.get(entry.run.pk)), is_demo_run(entry.run)) for entry in entries]
+    unproven = unproven_passes((entry.run for entry in entries), project)
+    return [
+        Result(
+            entry,
+            _gap(entry, gaps.get(entry.run.pk)),
+            is_demo=is_demo_run(entry.run),
+            quiet=quiet_words(entry),
+            unproven=unproven.get(entry.run.pk, ""),
+        )
+        for entry in entries
+    ]
 
 
 def _gap(entry: Listed, found: PeopleGap | None) -> Gap | None:

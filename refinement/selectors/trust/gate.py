@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Min, Q
 
+from refinement.engine.types import Outcome
 from refinement.models import Experiment, JudgeRecord, Project, RubricVersion, Run, RunStatus
 
 UNPROVEN = "unproven judge"
@@ -119,6 +120,12 @@ def standings(numbers: Sequence[int], project: Project | None = None) -> dict[in
     rows = list(runs.only(*columns))
     judged = with_criteria(run.rubric_version_id for run in rows if run.judge_record is None)
     return {run.pk: standing_by(rule_of(run.project), run, judged) for run in rows}
+
+
+def unproven_passes(runs: Iterable[Run], project: Project) -> dict[int, str]:
+    """Why the PASS of these runs does not count in gates, by run. Two queries at most."""
+    found = standings([run.pk for run in runs if run.outcome == Outcome.PASS], project)
+    return {number: standing.sentence for number, standing in found.items() if not standing.proven}
 
 
 def standing_by(rule: Rule, run: Run, judged: Collection[int]) -> Standing:

@@ -65,7 +65,10 @@ def held_outs_sweep() -> int:
     """Ask the held-out judges of the newest runs that were not asked, such as for lack of budget."""
     newest = Run.objects.order_by("-pk").values_list("pk", flat=True)[:SWEPT_RUNS]
     runs = Run.objects.filter(pk__in=list(newest), status=RunStatus.FINISHED).exclude(held_out_model="")
-    missing = runs.exclude(measurements__kind=MeasurementKind.HELD_OUT)
+    # Without a later best round there is nothing to compare. In any order, so that a project whose budget is
+    # used up does not keep those of others waiting.
+    gained = runs.filter(best_round__gt=1).order_by("?")
+    missing = gained.exclude(measurements__kind=MeasurementKind.HELD_OUT)
     started = 0
     for run in missing.select_related("project", "rubric_version__rubric", "created_by")[:SWEPT_AT_ONCE]:
         started += held_out_start(run) is not None

@@ -16,6 +16,7 @@ from refinement.selectors.rubrics.lists import recent_runs
 from refinement.selectors.rubrics.page import version_facts
 from refinement.selectors.rubrics.past_runs import lately
 from refinement.selectors.runs.ledger import rubric_counts
+from refinement.selectors.trust.gate import unproven_passes
 from refinement.services.rubrics.editing import copy_name
 from refinement.views.rubrics.context import rubric_context
 
@@ -45,6 +46,7 @@ def overview(
     page["topics"] = topics(definition, {})
     page["lately"] = lately(page["rubric"])
     page["runs"] = recent_runs(page["rubric"], None if number is None else version)
+    page["unproven"] = unproven_passes(page["runs"], request.project)
     page["followed"] = rubric_counts(page["rubric"].pk, hidden=list(request.blind_runs))
     page["one_version"] = number is not None
     if page["can_edit"]:

@@ -27,6 +27,7 @@ from refinement.selectors.compare.runs import (
 )
 from refinement.selectors.compare.settings import settings_compared
 from refinement.selectors.runs.texts.diffs import bounded
+from refinement.selectors.trust.gate import unproven_passes
 from refinement.services.reviews.blind_readings import scores_seen_record
 from refinement.views.runs.asked import run_numbers_param
 
@@ -119,6 +120,7 @@ def choice(request: ProjectRequest, numbers: Sequence[int]) -> HttpResponse:
     page = {
         "section": "runs",
         "runs": runs,
+        "unproven": unproven_passes(runs, request.project),
         "chosen": set(numbers),
         "fewest": FEWEST,
         "most": MOST,

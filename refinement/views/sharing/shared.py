@@ -26,6 +26,7 @@ from refinement.selectors.runs.shares import (
 )
 from refinement.selectors.runs.texts.diffs import round_diff
 from refinement.selectors.runs.texts.texts import candidate_text
+from refinement.selectors.runs.watch import watch_of
 from refinement.selectors.runs.words import reason_label
 from refinement.services.runs.shares import ShareGone, share_link_for, share_link_opened
 from refinement.views.runs.pane import marks_of
@@ -95,7 +96,9 @@ def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
         "task": said("task", run.task),
         "rounds": list(zip(facts.rounds, addresses, strict=True)),
         "toggles": list(enumerate(["Score", *facts.criteria[:24]])),
-        "answer": answer_of(facts, people_scores(run) if link.show_comments else {}),
+        "answer": answer_of(
+            facts, people_scores(run) if link.show_comments else {}, watch_of(run, facts.rubric)
+        ),
         "wide": trajectory_of(facts, hrefs=addresses, title=TITLE, ends=True, width=924, height=226),
         "narrow": trajectory_of(
             facts, width=400, height=200, name="trajectory-narrow", hrefs=addresses, title=TITLE, ends=True

@@ -139,6 +139,16 @@ def test_a_sweep_asks_it_where_it_could_not_be_asked(stage):
     assert held_outs_sweep() == 0
 
 
+def test_runs_without_a_gain_do_not_keep_others_waiting(stage, monkeypatch):
+    run = played(stage)
+    Measurement.objects.all().delete()
+    for _ in range(3):
+        played(stage, (8, 5))
+    monkeypatch.setattr("refinement.services.runs.held_out.SWEPT_AT_ONCE", 1)
+    assert held_outs_sweep() == 1
+    assert Measurement.objects.get().run == run
+
+
 def test_a_refusal_does_not_keep_the_run_from_ending(stage, monkeypatch):
     def refused(**values):
         raise ValidationError("The token budget of this project is used up.")

@@ -9,6 +9,8 @@ import pytest
 from django.urls import reverse
 
 from refinement.models import JudgeRecord, Project, Round, Run
+from refinement.selectors.runs.reports import run_report
+from refinement.services.runs.shares import share_link_make
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
@@ -97,6 +99,36 @@ def test_the_comparison_says_so(as_viewer, project):
     assert "no difference shown" in text
 
 
+def test_the_api_and_the_report_of_the_command_line_say_so(as_viewer, project):
+    runs = [quiet_run(project), quiet_run(project, ("7.15", "7.66"))]
+    runs.append(quiet_run(project, smallest_difference=None))
+    said = {}
+    for run in runs:
+        found = as_viewer.get(f"/api/v1/projects/{project.slug}/runs/{run.pk}").json()
+        said[run.pk] = (found["within_noise"], found["smallest_difference"], run_report(run)["within_noise"])
+    listed = as_viewer.get(f"/api/v1/projects/{project.slug}/runs").json()["items"]
+    assert list(said.values()) == [(True, "0.5", True), (False, "0.5", False), (None, None, None)]
+    assert {entry["id"]: entry["within_noise"] for entry in listed} == {
+        number: values[0] for number, values in said.items()
+    }
+
+
+def test_the_home_page_says_so(as_viewer, project):
+    quiet_run(project)
+    text = text_of(as_viewer.get(f"/p/{project.slug}/"))
+    assert "7.15 → 7.50 no difference shown" in text
+
+
+def test_a_shared_page_says_so(client, project, owner):
+    Project.objects.filter(pk=project.pk).update(sharing=True)
+    run = quiet_run(project)
+    run.project.refresh_from_db()
+    _, token = share_link_make(run=run, by=owner, days=7)
+    text = text_of(client.get(f"/s/{token}/"))
+    assert "No difference shown" in text
+    assert "judge noise ±0.25" in text
+
+
 def unproven_run(project, **rule):
     Project.objects.filter(pk=project.pk).update(**(rule or {"gate_labels": 100}))
     return finished_run(project, ["7", "9.5"], outcome="PASS", stop_reason="passed")
@@ -110,6 +142,21 @@ def test_a_pass_by_an_unproven_judge_says_so(as_viewer, project):
     assert "answer-ok" not in answer.content.decode()
     text = text_of(as_viewer.get(f"/p/{project.slug}/runs/"))
     assert "unproven judge" in text
+
+
+def test_every_list_and_page_that_names_the_outcome_says_so(as_viewer, project):
+    run = unproven_run(project)
+    other = finished_run(project, ["7", "9.5"], outcome="PASS", stop_reason="passed")
+    for address in (
+        f"/p/{project.slug}/",
+        f"/p/{project.slug}/rubrics/{run.rubric.slug}/",
+        f"/p/{project.slug}/runs/{run.pk}/calls/",
+        f"/p/{project.slug}/runs/compare/",
+        f"/p/{project.slug}/runs/compare/?run={run.pk}&run={other.pk}",
+    ):
+        assert "PASS, unproven judge" in text_of(as_viewer.get(address)), address
+    Project.objects.update(gate_labels=None)
+    assert "unproven judge" not in text_of(as_viewer.get(f"/p/{project.slug}/"))
 
 
 def test_a_proven_judge_passes(as_viewer, project):

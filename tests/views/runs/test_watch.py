@@ -8,9 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from refinement.engine.profiles import rubric_for
-from refinement.models import BenchTrial, Measurement, Run, RunLedger
+from refinement.models import BenchTrial, Measurement, Project, Run, RunLedger
 from refinement.providers.registry import Target
 from refinement.services.runs.held_out import held_out_start
+from refinement.services.runs.shares import share_link_make
 from tests.views.runs.finished import finished_run
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +81,15 @@ def test_the_rubrics_words_in_the_text_are_a_doubt(as_viewer, project):
     )
     text = page(as_viewer, run)
     assert "phrases are new in it: “names concrete failure” and “concrete failure modes”." in text
+
+
+def test_a_shared_page_has_the_same_doubt(client, project, owner):
+    Project.objects.filter(pk=project.pk).update(sharing=True)
+    run = judged_run(project, "7.1", "7.2")
+    run.project.refresh_from_db()
+    _, token = share_link_make(run=run, by=owner, days=7)
+    text = client.get(f"/s/{token}/").content.decode()
+    assert "The held-out judge sees no gain: 7.10 → 7.20 from round 1 to round 2." in text
 
 
 def test_the_watch_takes_few_queries(as_viewer, project):

@@ -148,7 +148,7 @@ def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime)
         tokens=short_number(run.tokens) if run.tokens else "",
         cost="" if run.cost is None else money(run.cost),
         gain="" if run.improvement is None else _signed(run.improvement, entry.decimals),
-        quiet=_quiet(entry),
+        quiet=quiet_words(entry),
         rounds=run.rounds_judged,
         time=duration(float(run.model_seconds)) if run.model_seconds else "",
         task_type=run.task_type,
@@ -201,7 +201,7 @@ def _best(run: Run, decimals: int | None) -> str:
     return "" if run.best is None or run.rounds_judged < 2 else composite_text(run.best, decimals)
 
 
-def _quiet(entry: Listed) -> str:
+def quiet_words(entry: Listed) -> str:
     """Why neither the gain nor the best score shows a difference from the first score."""
     run = entry.run
     decimals = USUAL_DECIMALS if entry.decimals is None else entry.decimals

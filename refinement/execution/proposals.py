@@ -33,10 +33,13 @@ from refinement.execution.waking import wake
 from refinement.judging.prompts import retry_prompt
 from refinement.judging.proposals import PROPOSAL_TOKENS, proposal_prompt, proposal_schema, read_proposal
 from refinement.models import ProposalCall, ProposalStatus, RubricProposal
+from refinement.pricing import cost_of
 from refinement.providers.base import Cancelled, CompletionRequest, Message, ProviderError
 from refinement.providers.context import context_tokens_for, text_size
+from refinement.providers.registry import Target
 from refinement.providers.retrying import delay_before
 from refinement.selectors.endpoints import endpoint_spec, provider_for
+from refinement.selectors.prices import prices_for
 from refinement.selectors.runs.live.steps import WORKER_LOST
 from refinement.texts import storable
 
@@ -152,6 +155,8 @@ def proposal_ask(lease: Lease[RubricProposal]) -> tuple[ProposalCall, str, bool]
         finish(call, time.monotonic() - clock)
         raise ProposalFailed(call, error) from error
     fill(call, reply)
+    prices = prices_for([Target(proposal.endpoint, proposal.model)])
+    call.cost = cost_of(prices, proposal.endpoint, proposal.model, call.prompt_tokens, call.completion_tokens)
     finish(call, reply.seconds or time.monotonic() - clock)
     return call, reply.text, reply.cut
 

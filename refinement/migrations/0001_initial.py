@@ -1000,6 +1000,24 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ModelCheck',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('endpoint', models.CharField(max_length=400)),
+                ('address', models.CharField(blank=True, max_length=400)),
+                ('model', models.CharField(max_length=200)),
+                ('answered', models.BooleanField()),
+                ('honours_schema', models.BooleanField()),
+                ('thinks', models.BooleanField()),
+                ('seconds', models.FloatField()),
+                ('message', models.TextField(blank=True)),
+                ('checked_at', models.DateTimeField(auto_now=True)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('endpoint', 'model'), name='model_check_unique')],
+            },
+        ),
+        migrations.CreateModel(
             name='ModelPrice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -1430,6 +1448,7 @@ class Migration(migrations.Migration):
                 ('error_kind', models.CharField(blank=True, max_length=30)),
                 ('error_message', models.TextField(blank=True)),
                 ('number', models.PositiveSmallIntegerField()),
+                ('cost', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True)),
                 ('proposal', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='refinement.rubricproposal')),
             ],
             options={

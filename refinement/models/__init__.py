@@ -53,7 +53,7 @@ from refinement.models.suites.experiments import (
     ExperimentStatus,
 )
 from refinement.models.suites.suites import Suite, SuiteTask, SuiteVersion
-from refinement.models.system.endpoints import Endpoint
+from refinement.models.system.endpoints import Endpoint, ModelCheck
 from refinement.models.system.metrics import MetricTotal
 from refinement.models.system.prices import ModelPrice
 from refinement.models.system.queue import MessageState, QueuedMessage
@@ -140,6 +140,7 @@ __all__ = [
     "Membership",
     "MessageState",
     "MetricTotal",
+    "ModelCheck",
     "ModelPrice",
     "Notice",
     "NoticeChoice",

@@ -6,15 +6,20 @@ import json
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, transaction
 
-from refinement.models import Endpoint, User
+from refinement.models import Endpoint, ModelCheck, User
 from refinement.models.system.endpoints import EndpointKind
-from refinement.providers.registry import EndpointSpec, spec_from
+from refinement.providers.preflight import preflight
+from refinement.providers.registry import EndpointSpec, build, spec_from
 from refinement.selectors.endpoints import fixed_specs, row_spec
 from refinement.selectors.projects.lists import NotFound
 from refinement.services.audit import audit_record
+from refinement.texts import storable
 
 FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency", "enabled")
 SPEC_FIELDS = ("name", "kind", "url", "api_key_variable", "concurrency")
+
+
+CHECK_FIELDS = ("answered", "honours_schema", "thinks", "seconds")
 
 
 class EndpointChanged(Exception):
@@ -72,6 +77,17 @@ def endpoint_remove(*, name: str, by: User) -> None:
     row = _locked(name)
     _record("endpoint.remove", row, by, before=_audit_values(row))
     row.delete()
+
+
+def model_check(spec: EndpointSpec, model: str) -> ModelCheck:
+    """Ask the model for a small verdict, and keep what it did."""
+    found = preflight(build(spec), model)
+    values = {field: getattr(found, field) for field in CHECK_FIELDS}
+    values["message"] = storable(found.message)
+    check, _ = ModelCheck.objects.update_or_create(
+        endpoint=spec.name, model=model, defaults={"address": spec.url, **values}
+    )
+    return check
 
 
 def endpoint_mark(row: Endpoint) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from refinement.forms.endpoints import default_name, kind_at
-from refinement.models import Endpoint
+from refinement.models import Endpoint, ModelCheck
 from refinement.selectors.launch.available_models import offers
 from tests.loopback.fixtures import ollama_server
 from tests.loopback.replies import Answer
@@ -54,6 +54,24 @@ def test_what_ollama_offers_is_listed_and_checked(boss, ollama_server, monkeypat
     ollama_server.replies = lambda asked: Answer('{"reasoning": "Short.", "score": 3}')
     page = boss.post(CONNECT, {"endpoint": "ollama", "model": "loopback:8b", "do": "check"}).content.decode()
     assert "Ready to judge" in page
+    assert "Ready to judge" in boss.get(CONNECT).content.decode()  # kept for later
+
+
+def test_a_check_is_kept_for_everybody_until_the_model_is_checked_again_or_the_server_moves(
+    boss, as_editor, ollama_server, monkeypatch
+):
+    monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
+    sent = {"endpoint": "ollama", "model": "loopback:8b", "do": "check"}
+    ollama_server.replies = lambda asked: Answer("It is fine, 7 of 10.")
+    assert "Ignores the form" in boss.post(CONNECT, sent).content.decode()
+    assert "Ignores the form" in as_editor.get(CONNECT).content.decode()
+    ollama_server.replies = lambda asked: Answer('{"reasoning": "Short.", "score": 3}')
+    boss.post(CONNECT, sent)
+    page = as_editor.get(CONNECT).content.decode()
+    assert "Ready to judge" in page
+    assert "Ignores the form" not in page
+    ModelCheck.objects.update(address="http://127.0.0.1:9")
+    assert "Ready to judge" not in as_editor.get(CONNECT).content.decode()
 
 
 def test_a_connection_is_tested_with_a_real_request_and_nothing_is_saved(boss, typed, ollama_server):

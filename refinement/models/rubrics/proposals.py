@@ -20,7 +20,7 @@ class ProposalStatus(models.TextChoices):
 
 
 class RubricProposal(Leased):
-    """A sample with a goal, and the rubric that a model proposes for it. Deleted after a day."""
+    """A sample with a goal, and the rubric that a model proposes for it. It counts in its month's budget."""
 
     Status = ProposalStatus
 
@@ -67,6 +67,7 @@ class ProposalCall(Exchange):
 
     proposal = models.ForeignKey(RubricProposal, on_delete=models.CASCADE, related_name="calls")
     number = models.PositiveSmallIntegerField()
+    cost = models.DecimalField(max_digits=16, decimal_places=8, null=True, blank=True)
 
     class Meta:
         ordering: ClassVar = ["number"]

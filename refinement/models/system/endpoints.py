@@ -37,3 +37,29 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ModelCheck(models.Model):
+    """What a model did when it was asked for a small verdict. The newest check counts."""
+
+    endpoint = models.CharField(max_length=400)
+    address = models.CharField(max_length=400, blank=True)  # where the endpoint was at that time
+    model = models.CharField(max_length=200)
+    answered = models.BooleanField()
+    honours_schema = models.BooleanField()
+    thinks = models.BooleanField()
+    seconds = models.FloatField()
+    message = models.TextField(blank=True)  # what is wrong, and what to do
+    checked_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["endpoint", "model"], name="model_check_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"check of {self.endpoint}/{self.model}"
+
+    @property
+    def ok(self) -> bool:
+        return self.answered and self.honours_schema

@@ -1,12 +1,13 @@
 """What a project has used of its monthly budget."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 
 from django.db.models import F, Sum
 from django.utils import timezone
 
-from refinement.models import Bench, BenchCall, Project, Run
+from refinement.models import Bench, BenchCall, Project, ProposalCall, Run
 from refinement.pricing import money
 
 WARN_AT = Decimal("0.8")
@@ -57,7 +58,7 @@ NO_BUDGET = Budget(())
 
 
 def budget_of(project: Project) -> Budget:
-    """The project's budget. Reads runs and measurements only if there is one."""
+    """The project's budget. Reads what was launched only if there is one."""
     if project.monthly_cost is None and project.monthly_tokens is None:
         return NO_BUDGET
     used = month_usage(project)
@@ -67,15 +68,22 @@ def budget_of(project: Project) -> Budget:
     )
 
 
-def month_usage(project: Project) -> tuple[Decimal, Decimal]:
-    """The cost and the tokens of what was launched in this calendar month. Two queries.
+def month_start() -> datetime:
+    """When this calendar month began, in the instance's time zone."""
+    return timezone.localtime().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
-    Runs, and tests and measurements of judges, such as held-out ones.
+
+def month_usage(project: Project) -> tuple[Decimal, Decimal]:
+    """The cost and the tokens of what was launched in this calendar month. Three queries.
+
+    Runs, tests and measurements of judges, such as held-out ones, and rubric proposals.
     """
-    start = timezone.localtime().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    start = month_start()
     runs = Run.objects.filter(project=project, created_at__gte=start, source=None)
     benches = Bench.objects.filter(project=project, created_at__gte=start)
     sums = {"cost": Sum("cost"), "tokens": Sum(F("prompt_tokens") + F("completion_tokens"))}
-    found = [rows.aggregate(**sums) for rows in (runs, BenchCall.objects.filter(trial__bench__in=benches))]
+    tests = BenchCall.objects.filter(trial__bench__in=benches)
+    proposals = ProposalCall.objects.filter(proposal__project=project, proposal__created_at__gte=start)
+    found = [rows.aggregate(**sums) for rows in (runs, tests, proposals)]
     cost = sum((entry["cost"] or Decimal(0) for entry in found), Decimal(0))
     return cost, Decimal(sum(entry["tokens"] or 0 for entry in found))

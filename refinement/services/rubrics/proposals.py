@@ -14,6 +14,7 @@ from refinement.judging.same_text import plain_lines
 from refinement.models import Project, ProposalStatus, RubricProposal, User
 from refinement.models.leased import WorkStatus
 from refinement.providers.registry import Target
+from refinement.selectors.projects.budgets import month_start
 from refinement.services.audit import audit_record
 from refinement.texts import storable
 
@@ -33,7 +34,7 @@ class TooManyProposals(Exception):
 def proposal_create(
     *, project: Project, sample: str, goal: str, target: Target, user: User
 ) -> RubricProposal:
-    """Queue a proposal. Nothing is saved but the proposal, for a day.
+    """Queue a proposal. Nothing is saved but the proposal.
 
     Raises ValidationError and TooManyProposals.
     """
@@ -88,8 +89,8 @@ def proposal_cancel(*, proposal: RubricProposal) -> bool:
 
 
 def proposals_clean() -> int:
-    """Delete old proposals, some at a time; how many there were."""
-    old = RubricProposal.objects.filter(created_at__lt=timezone.now() - KEPT)
+    """Delete old proposals, some at a time; how many there were. Those of this month count in the budget."""
+    old = RubricProposal.objects.filter(created_at__lt=min(timezone.now() - KEPT, month_start()))
     keys = list(old.order_by("pk").values_list("pk", flat=True)[:CLEANED_AT_ONCE])
     if keys:
         RubricProposal.objects.filter(pk__in=keys).delete()

@@ -152,5 +152,5 @@ def unsaved_page(request: ProjectRequest, proposal: RubricProposal, base: Defini
 def proposal_or_404(request: ProjectRequest, pk: int) -> RubricProposal:
     found = RubricProposal.objects.filter(project=request.project, pk=pk).first()
     if found is None:
-        raise Http404("There is no such proposal. Proposals are kept for a day.")
+        raise Http404("There is no such proposal. Old proposals are deleted.")
     return found

@@ -1,5 +1,6 @@
 """Connecting a model: what was found, a server to test and save, and a check of one model."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from refinement.access.projects import SignedInRequest
 from refinement.forms.endpoints import ConnectForm
-from refinement.models import User
+from refinement.models import ModelCheck, User
 from refinement.providers.base import ModelInfo, ProviderError
 from refinement.providers.embedded import is_demo
 from refinement.providers.preflight import preflight
@@ -22,7 +23,7 @@ from refinement.selectors.launch.available_models import models_offered, offers,
 from refinement.selectors.launch.model_lists import facts_of
 from refinement.selectors.launch.warnings import EMBEDDED
 from refinement.selectors.projects.lists import current_project
-from refinement.services.endpoints import endpoint_create, endpoint_try
+from refinement.services.endpoints import endpoint_create, endpoint_try, model_check
 
 MOST_ADMINISTRATORS = 10
 MOST_SHOWN = 40
@@ -34,7 +35,7 @@ class Server:
 
     name: str
     address: str
-    models: list[tuple[str, str]]  # name and details
+    models: list[tuple[str, str, ModelCheck | None]]  # name, details and the newest check
     problem: str
 
 
@@ -43,7 +44,7 @@ class Tested:
     """The result of a connection test."""
 
     address: str
-    models: list[tuple[str, str]]
+    models: list[tuple[str, str, ModelCheck | None]]
     problem: str = ""
 
 
@@ -89,7 +90,7 @@ def _checked(request: SignedInRequest, name: str) -> HttpResponse:
     except NoSuchEndpoint:
         return redirect("connect")
     model = request.POST.get("model", "")
-    flight = preflight(build(spec), model) if model and spec.name != EMBEDDED else None
+    flight = model_check(spec, model) if model and spec.name != EMBEDDED else None
     return _page(request, form=ConnectForm(), flight=flight, flight_of=name)
 
 
@@ -106,16 +107,32 @@ def connection_test(spec: EndpointSpec) -> Tested:
 
 def servers() -> list[Server]:
     """Every server that is set up, but not the demo model."""
-    addresses = {spec.name: display_address(spec.url) for spec in endpoint_specs() if spec.url}
+    urls = {spec.name: spec.url for spec in endpoint_specs()}
+    checks = {
+        (check.endpoint, check.model): check
+        for check in ModelCheck.objects.all()
+        if check.address == urls.get(check.endpoint)
+    }
     return [
-        Server(offer.endpoint, addresses.get(offer.endpoint, ""), _shown(offer.models), offer.problem)
+        Server(
+            offer.endpoint,
+            display_address(url) if (url := urls.get(offer.endpoint, "")) else "",
+            _shown(
+                offer.models,
+                {model: check for (name, model), check in checks.items() if name == offer.endpoint},
+            ),
+            offer.problem,
+        )
         for offer in models_offered()
         if offer.endpoint != EMBEDDED
     ]
 
 
-def _shown(models: "list[ModelInfo] | tuple[ModelInfo, ...]") -> list[tuple[str, str]]:
-    return [(info.name, ", ".join(facts_of(info))) for info in models[:MOST_SHOWN]]
+def _shown(
+    models: Sequence[ModelInfo], checks: Mapping[str, ModelCheck] | None = None
+) -> list[tuple[str, str, ModelCheck | None]]:
+    found = checks or {}
+    return [(info.name, ", ".join(facts_of(info)), found.get(info.name)) for info in models[:MOST_SHOWN]]
 
 
 def administrators() -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from refinement.models import Project, Run
+from refinement.models import Bench, BenchCall, BenchTrial, Project, ProposalCall, RubricProposal, Run
 from refinement.providers.registry import Target
 from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.rubrics.definitions import version_named
@@ -61,6 +61,25 @@ def test_nothing_is_launched_over_the_budget(project, owner):
     with pytest.raises(WrongState, match="used up its budget"):
         run_rerun(run=Run.objects.get(pk=run.pk), user=owner)
     launched(limited(project, monthly_tokens=1_001))
+
+
+def test_judge_tests_and_rubric_proposals_count(project, owner):
+    now = timezone.now()
+    proposal = RubricProposal.objects.create(
+        project=project, endpoint="ollama", model="m", goal="g", sample="s"
+    )
+    asked = {"number": 1, "started_at": now, "finished_at": now, "messages": [], "cost": Decimal(4)}
+    ProposalCall.objects.create(proposal=proposal, prompt_tokens=70, completion_tokens=30, **asked)
+    version = project.rubrics.first().versions.get()
+    bench = Bench.objects.create(
+        project=project, rubric_version=version, origin="pasted", candidate="c", candidate_chars=1,
+        repeats=1, endpoint="ollama", model="m", nonce="n",
+    )  # fmt: skip
+    trial = BenchTrial.objects.create(bench=bench, number=1)
+    BenchCall.objects.create(trial=trial, prompt_tokens=5, completion_tokens=5, **asked)
+    budget = budget_of(limited(project, monthly_cost=8, monthly_tokens=1_000))
+    assert [limit.used for limit in budget.limits] == [8, 110]
+    assert budget.refusal
 
 
 def test_earlier_months_other_projects_and_imported_runs_do_not_count(project, other_project):

@@ -43,6 +43,13 @@ def test_a_rubric_from_the_gallery_by_keyboard(signed_in, rubrics):
     assert (version.profile, version.artifact_type) == ("simmer", "api-design")
 
 
+def test_names_are_readable_on_a_phone(signed_in, rubrics):
+    signed_in.set_viewport_size({"width": 390, "height": 844})
+    signed_in.goto(f"{rubrics}/")
+    name = signed_in.get_by_role("rowheader").first
+    assert name.evaluate("cell => cell.clientWidth") > 200
+
+
 def test_the_list_follows_what_is_typed(signed_in, rubrics):
     signed_in.goto(f"{rubrics}/")
     signed_in.get_by_role("searchbox").fill("placeholders")

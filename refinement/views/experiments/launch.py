@@ -1,10 +1,12 @@
 """Launching experiments, and adding a configuration to one."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.forms import BaseForm
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -115,7 +117,9 @@ def configuration_new(request: ProjectRequest, experiment: int) -> HttpResponse:
         data = with_configurations(QueryDict(), [addition_values(found)], 0)
     forms = configuration_forms(request, data, typed=request.method == "POST")
     status = 200
-    if request.method == "POST" and forms:
+    if request.method != "POST":
+        complain_later(forms)
+    elif forms:
         if forms[0].is_valid() and "show" not in request.POST:
             try:
                 added = configuration_add(found, forms[0].spec(baseline=False), request.user)
@@ -194,7 +198,7 @@ def desk_of(request: ProjectRequest, data: QueryDict, *, typed: bool = True) -> 
     form = ExperimentForm(data, suites=choices.suites, versions=choices.versions)
     desk = LaunchDesk(form, configurations, choices, baseline, away)
     if not typed:
-        complain_later(desk)
+        complain_later([form, *configurations])
     return desk
 
 
@@ -222,9 +226,9 @@ def numbered_files(request: ProjectRequest, number: int) -> Any:
     return request.FILES if "do" not in request.POST else None
 
 
-def complain_later(desk: LaunchDesk) -> None:
+def complain_later(forms: Iterable[BaseForm | None]) -> None:
     """Before the first submit: drops errors of empty fields, keeps those of entered values."""
-    for form in [desk.form, *desk.configurations]:
+    for form in forms:
         if form is None:
             continue
         form.is_valid()

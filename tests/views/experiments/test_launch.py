@@ -161,7 +161,9 @@ def test_a_configuration_is_added_later(as_editor, project, version):
     as_editor.post(address(project), form_of(a_suite_of(project, 2), version))
     made = Experiment.objects.get()
     place = address(project, "configuration_new", made.pk)
-    assert 'value="ollama/loopback:1b"' in as_editor.get(place).content.decode()
+    page = as_editor.get(place).content.decode()
+    assert 'value="ollama/loopback:1b"' in page
+    assert "Enter a name" not in page  # nothing was sent yet
     data = {
         name: value for name, value in form_of(made.suite_version, version, ("C",)).items() if "-" in name
     }

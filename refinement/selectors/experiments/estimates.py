@@ -188,7 +188,7 @@ def part_of(planned: Planned, group: Group, repeats: int, known: Known) -> Part:
     )
     drafts = 0 if sizes.seed else 1
     seconds = seconds_of(estimate, judging, planned.producer, known.paces, known.specs, drafts=drafts)
-    prices = prices_for(models_of(judging, planned.producer))
+    prices = prices_for(models_of(judging, planned.producer, None))
     return Part(
         calls=with_plateau(estimate.calls, estimate.more_calls),
         tokens=with_plateau(estimate.tokens, estimate.more_tokens),

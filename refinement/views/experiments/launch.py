@@ -94,7 +94,7 @@ def experiment_estimate(request: ProjectRequest) -> HttpResponse:
     desk = desk_of(request, arranged(request.POST))
     if desk.form is None:
         return shown(request, desk)
-    complain_later(desk)
+    complain_later([desk.form, *desk.configurations])
     is_part = request.htmx and not request.htmx.boosted and "do" not in request.POST
     if is_part and request.htmx.target == "experiment-estimate":
         page = {

@@ -40,7 +40,7 @@ def team_write(project: Project, people: Sequence[User], runs: int, *, after: in
         "verdicts", "check_results"
     )
     rounds: dict[int, list[Round]] = {}
-    for row in judged_rounds.order_by("run", "number"):
+    for row in judged_rounds.order_by("run_id", "number"):
         rounds.setdefault(row.run_id, []).append(row)
     team, guests = TeamRows(project, now), owners(project, people)
     with explicit_times():

@@ -114,7 +114,7 @@ def judged_rounds(numbers: Sequence[int]) -> defaultdict[int, list[Judged]]:
 def criteria_of(versions: Iterable[int]) -> defaultdict[int, dict[str, Criterion]]:
     """Each rubric version's criteria by key."""
     found: defaultdict[int, dict[str, Criterion]] = defaultdict(dict)
-    for row in Criterion.objects.filter(version__in=versions).order_by("version", "position"):
+    for row in Criterion.objects.filter(version__in=versions).order_by("version_id", "position"):
         found[row.version_id][row.key] = row
     return found
 

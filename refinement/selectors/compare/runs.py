@@ -124,7 +124,7 @@ def _bests(runs: Sequence[Run]) -> Mapping[int, dict[str, Any]]:
 def _panels(runs: Sequence[Run]) -> Mapping[int, list[str]]:
     """The judges of each run's board, with their models."""
     found: dict[int, list[str]] = {}
-    for judge in PanelJudge.objects.filter(run__in=runs).order_by("run", "seat"):
+    for judge in PanelJudge.objects.filter(run__in=runs).order_by("run_id", "seat"):
         found.setdefault(judge.run_id, []).append(f"{judge.name} ({judge.model} at {judge.endpoint})")
     return found
 

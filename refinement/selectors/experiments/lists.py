@@ -121,7 +121,7 @@ def counts_in(numbers: Collection[int]) -> dict[int, dict[str, int]]:
 
 
 def names_in(numbers: Collection[int]) -> dict[int, list[str]]:
-    rows = Configuration.objects.filter(experiment__in=numbers).order_by("experiment", "position")
+    rows = Configuration.objects.filter(experiment__in=numbers).order_by("experiment_id", "position")
     found: dict[int, list[str]] = {}
     for experiment, name in rows.values_list("experiment_id", "name"):
         found.setdefault(experiment, []).append(name)

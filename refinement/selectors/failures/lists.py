@@ -44,4 +44,4 @@ def rubrics_with(project: Project, category: FailureCategory) -> list[Rubric]:
 def names_of_criteria(project: Project, keys: Collection[str]) -> dict[str, str]:
     """The newest name of each criterion in the project's rubrics."""
     rows = Criterion.objects.filter(version__rubric__project=project, key__in=[key for key in keys if key])
-    return dict(rows.order_by("version").values_list("key", "name"))
+    return dict(rows.order_by("version_id").values_list("key", "name"))

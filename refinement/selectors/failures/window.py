@@ -108,7 +108,7 @@ def window_of(project: Project, filters: RunFilters, size: int = SIZES[0]) -> Wi
         )
     }
     names: dict[str, str] = {}
-    criteria = Criterion.objects.filter(version__in=versions).order_by("-version", "position")
+    criteria = Criterion.objects.filter(version__in=versions).order_by("-version_id", "position")
     for key, name in criteria.values_list("key", "name"):
         names.setdefault(key, name)
     order = {key: place for place, key in enumerate(names)}

@@ -31,7 +31,7 @@ def own_readings(user: User, project: Project | None = None) -> dict[int, int]:
     rows = BlindReading.objects.filter(reader=user, ended_at__isnull=True)
     if project is not None:
         rows = rows.filter(run__project=project)
-    return dict(rows.order_by("run").values_list("run", "round_number"))
+    return dict(rows.order_by("run_id").values_list("run", "round_number"))
 
 
 def reads_blind(user: int, run_id: int) -> bool:

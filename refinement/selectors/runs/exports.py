@@ -333,11 +333,11 @@ def _facts(run: Run, original: tuple[str, int] | None, decided_by: str) -> dict[
 
 def _rounds_of(numbers: Sequence[int]) -> Mapping[int, list[RoundSummary]]:
     issues: dict[int, list[str]] = defaultdict(list)
-    said = Verdict.objects.filter(round__run__in=numbers).order_by("round", "position")
+    said = Verdict.objects.filter(round__run__in=numbers).order_by("round_id", "position")
     for pk, entries in said.values_list("round_id", "issues"):
         issues[pk] += [str(entry) for entry in entries]
     found: dict[int, list[RoundSummary]] = defaultdict(list)
-    judged = Round.objects.filter(run__in=numbers, judged_at__isnull=False).order_by("run", "number")
+    judged = Round.objects.filter(run__in=numbers, judged_at__isnull=False).order_by("run_id", "number")
     metrics, judges = _metrics_of(numbers), _judges_of(numbers)
     # A constraint guarantees that judged rounds have a composite.
     for pk, run, number, composite, scores, violation, change, spread in judged.values_list(
@@ -370,7 +370,7 @@ def _judges_of(numbers: Sequence[int]) -> Mapping[int, dict[str, Mapping[str, De
     """Each board's judges with their final scores, by the round's key. Unreadable ones are left out."""
     found: dict[int, dict[str, Mapping[str, Decimal]]] = defaultdict(dict)
     rows = BoardVerdict.objects.filter(round__run__in=numbers, problem="").select_related("judge")
-    for row in rows.order_by("round", "seat"):
+    for row in rows.order_by("round_id", "seat"):
         scores = revised_scores(row) or scores_by_key(row.scores)
         found[row.round_id][row.judge.name] = {key: Decimal(score) for key, score in scores.items()}
     return found
@@ -387,7 +387,7 @@ def _original_rubrics(runs: Iterable[Run]) -> dict[int, tuple[str, int]]:
 
 def _deciders_of(numbers: Sequence[int]) -> dict[int, str]:
     """The author of each run's newest decision."""
-    rows = Decision.objects.filter(run__in=numbers).order_by("run", "number")
+    rows = Decision.objects.filter(run__in=numbers).order_by("run_id", "number")
     return dict(rows.values_list("run_id", "author_name"))
 
 

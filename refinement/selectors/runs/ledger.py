@@ -311,7 +311,8 @@ def rubric_counts(rubric: int, *, hidden: Collection[int] = ()) -> RubricCounts 
     `hidden` runs are left out: the user scores them blind.
     """
     names = [name.name for name in RunLedger._meta.get_fields() if name.name.startswith(("sugg", "items"))]
-    newest = RunLedger.objects.filter(rubric=rubric).exclude(run__in=hidden).order_by("-run")[:COUNTED_RUNS]
+    rows = RunLedger.objects.filter(rubric=rubric).exclude(run__in=hidden)
+    newest = rows.order_by("-run_id")[:COUNTED_RUNS]
     found = newest.aggregate(**{name: Sum(name) for name in names})
     if not found["items"]:
         return None

@@ -140,7 +140,7 @@ def runs_with_board(record: JudgeRecord) -> list[int]:
     runs = Run.objects.filter(rubric_version=record.rubric_version_id, panel__isnull=False).order_by("-pk")
     models = dict(runs.distinct().values_list("pk", "judge_model")[:MOST_RUNS])
     panels: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    seats = PanelJudge.objects.filter(run__rubric_version=record.rubric_version_id).order_by("run", "seat")
+    seats = PanelJudge.objects.filter(run__rubric_version=record.rubric_version_id).order_by("run_id", "seat")
     for run, name, lens, model in seats.values_list("run", "name", "lens", "model"):
         if run in models:
             panels[run].append({"name": name, "lens": lens, "model": model})

@@ -26,7 +26,7 @@ def label_queues_of(user: User, project: Project | None = None) -> tuple[LabelQu
     rows = LabelRater.objects.filter(user=user, opened_at__isnull=False)
     if project is not None:
         rows = rows.filter(label_set__project=project)
-    found = rows.order_by("label_set").values_list(
+    found = rows.order_by("label_set_id").values_list(
         "label_set", "label_set__rubric", "label_set__name", "label_set__project__slug"
     )
     return tuple(LabelQueue(*row) for row in found)
@@ -38,7 +38,7 @@ def queue_runs_of(queues: Collection[LabelQueue]) -> dict[int, tuple[int, int]]:
         return {}
     items = LabelItem.objects.filter(
         label_set__in=[queue.label_set for queue in queues], round__isnull=False
-    ).order_by("round__run", "round__number")
+    ).order_by("round__run_id", "round__number")
     rows = items.values_list("round__run", "round__number", "label_set")
     return {run: (number, label_set) for run, number, label_set in rows}
 

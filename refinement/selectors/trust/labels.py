@@ -130,7 +130,7 @@ def ratings_of(label_set: LabelSet) -> Iterator[Rating]:
     rows = (
         Label.objects.filter(item__label_set=label_set)
         .annotate(key=F("item__key"), who=F("rater__name"), model=F("rater__judge_model"))
-        .order_by("item__position", "rater", "id")
+        .order_by("item__position", "rater_id", "id")
     )
     for row in rows.iterator(BATCH):
         yield from label_ratings(row)

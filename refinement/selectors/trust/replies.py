@@ -63,7 +63,7 @@ def asked_in_runs(record: JudgeRecord) -> list[Asked]:
         calls = calls.filter(purpose__in=[CallPurpose.SCORE, CallPurpose.DELIBERATE], seat__gt=0)
     else:
         calls = calls.filter(purpose=CallPurpose.SCORE, seat=0)
-    rows = calls.annotate(thinks=THINKS).order_by("-run", *(f"-{name}" for name in ASKED_BY), "-attempt")
+    rows = calls.annotate(thinks=THINKS).order_by("-run_id", *(f"-{name}" for name in ASKED_BY), "-attempt")
     columns = ("run", *ASKED_BY, "model", "rung", "thinks")
     return grouped((row[:4], *row[4:]) for row in rows.values_list(*columns)[:MOST_CALLS])
 
@@ -80,7 +80,7 @@ def asked_on_benches(record: JudgeRecord) -> list[Asked]:
     panels = dict(benches_of(record))
     trials = BenchTrial.objects.filter(bench__in=panels, status__in=[TrialStatus.DONE, TrialStatus.FAILED])
     calls: QuerySet[BenchCall] = BenchCall.objects.filter(trial__in=trials, error_kind="")
-    rows = calls.annotate(thinks=THINKS).order_by("-trial", "-number")
+    rows = calls.annotate(thinks=THINKS).order_by("-trial_id", "-number")
     columns = ("trial", "trial__bench", "trial__seat", "rung", "thinks")
     found = rows.values_list(*columns)[:MOST_CALLS]
     return grouped(

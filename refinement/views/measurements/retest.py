@@ -132,7 +132,7 @@ def items_of(rubric: Rubric, form: RetestForm) -> list[NewItem]:
         rows = label_items_of(form.label_set_chosen)
         step = evenly(rows, values["count"])
         return [NewItem(row.text, row.task, label_item=row, round=row.round) for row in step]
-    keys = round_keys(rounds_in(rubric).order_by("-run", "-number")[:MOST_LOOKED_AT])
+    keys = round_keys(rounds_in(rubric).order_by("-run_id", "-number")[:MOST_LOOKED_AT])
     spread = evenly(sorted(keys, key=lambda key: key.composite), values["count"])
     loaded = rounds_loaded([key.pk for key in spread])
     return [NewItem(row.candidate, row.run.task, round=row) for row in loaded]

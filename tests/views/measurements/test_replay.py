@@ -41,7 +41,7 @@ def test_start_judges_the_chosen_rounds(as_editor, address, editor):
     assert answer.url == reverse("measurement_page", args=["alpha", measurement.pk])
     assert (measurement.kind, measurement.created_by, measurement.definition) == ("replay", editor, None)
     rounds = [item.round for item in measurement.items.order_by("position")]
-    assert rounds == list(Round.objects.order_by("-run", "-number")[:3])
+    assert rounds == list(Round.objects.order_by("-run_id", "-number")[:3])
     assert measurement.quote["calls"] == 3
     assert measurement.chosen["words"] == "newest 50 runs, newest first"
 

@@ -122,7 +122,7 @@ def seat_of(judge: Mapping[str, Any], answer: Mapping[str, Any] | None) -> Seat:
 
 def _panels(runs: Collection[int]) -> dict[int, list[Any]]:
     found: dict[int, list[Any]] = {}
-    rows = PanelJudge.objects.filter(run__in=runs).order_by("run", "seat").values("run_id", "seat", "name")
+    rows = PanelJudge.objects.filter(run__in=runs).order_by("run_id", "seat").values("run_id", "seat", "name")
     for row in rows:
         found.setdefault(row["run_id"], []).append(row)
     return found

@@ -22,6 +22,7 @@ from refinement.models import (
 from refinement.selectors.reviews.blindness import without_hidden
 
 RUNS, EXPERIMENT, SUITE, LABELS, PASTED = "runs", "experiment", "suite", "labels", "pasted"
+EARLIER = "earlier"  # texts of an earlier measurement
 NEAR, NEWEST = "near", "newest"
 MOST_LOOKED_AT = 5_000
 MOST_CHOICES = 100
@@ -62,9 +63,9 @@ def rounds_chosen(
     Rounds that people scored come first in each part. `runs` limits them to the newest runs.
     """
     if runs is not None:
-        newest = rows.order_by("-run").values_list("run", flat=True).distinct()[:runs]
+        newest = rows.order_by("-run_id").values_list("run", flat=True).distinct()[:runs]
         rows = rows.filter(run__in=list(newest))
-    keys = round_keys(rows.order_by("-run", "-number")[:MOST_LOOKED_AT])
+    keys = round_keys(rows.order_by("-run_id", "-number")[:MOST_LOOKED_AT])
     if order == NEWEST or mark is None or len(keys) <= count:
         return [key.pk for key in keys[:count]]
     near = sorted(keys, key=lambda key: (not key.labelled, abs(key.composite - mark)))[: (count + 1) // 2]

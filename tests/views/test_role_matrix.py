@@ -238,6 +238,7 @@ RULES: dict[str, Rule] = {
     "experiment_action": Rule(write="editor", values={"action": "pause"}),
     "measurement_list": Rule(read="viewer"),
     "retest_new": Rule(read="viewer", write="editor"),
+    "planted_new": Rule(read="viewer", write="editor"),
     "replay_new": Rule(read="viewer", write="editor"),
     "measurement_page": Rule(read="viewer"),
     "measurement_action": Rule(write="editor", values={"action": "pause"}),

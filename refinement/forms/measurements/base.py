@@ -1,7 +1,7 @@
 """What the forms of all measurements share: a rubric version, a judge, and what may be spent."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
@@ -22,9 +22,13 @@ WHO_CHOICES = (
 
 
 class MeasuringForm(forms.Form):
-    """A version, a judge and a budget. Subclasses choose the texts."""
+    """A version, a judge and a budget. Subclasses choose the texts.
+
+    `conditional` names fields that are shown only where they are required.
+    """
 
     use_required_attribute = False
+    conditional: ClassVar[Sequence[str]] = ()
 
     version = forms.TypedChoiceField(label="Rubric version", coerce=int)
     judge = forms.CharField(
@@ -61,6 +65,9 @@ class MeasuringForm(forms.Form):
         self, *args: Any, versions: Sequence[RubricVersion], offers: Sequence[Offer], **kwargs: Any
     ) -> None:
         super().__init__(*args, **{"label_suffix": "", **kwargs})
+        for name in self.conditional:
+            field: Any = self.fields[name]
+            field.is_conditional = True
         self.nothing_offered = not any(offer.models for offer in offers)
         self.choose("version", [(version.number, version_words(version)) for version in versions])
         self.choose("judge", model_choices(offers, self["judge"].value() or ""), widget_only=True)

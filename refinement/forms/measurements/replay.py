@@ -27,6 +27,8 @@ MOST_DRAFT_CHARS = 2_000_000
 class ReplayForm(MeasuringForm):
     """Of alternative fields, only the chosen one is used. `draft` is a rubric that was not saved."""
 
+    conditional = ("suite", "experiment", "label_set")
+
     source = forms.ChoiceField(label="Rounds of", widget=forms.RadioSelect, initial=RUNS)
     runs = forms.IntegerField(label="Runs", min_value=1, max_value=MOST_ROUNDS, initial=50)
     suite = forms.ChoiceField(label="Suite", required=False)

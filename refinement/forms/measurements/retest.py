@@ -19,6 +19,8 @@ FEWEST_REPEATS = 2
 class RetestForm(MeasuringForm):
     """Of alternative fields, only the chosen one is used."""
 
+    conditional = ("label_set", "texts")
+
     source = forms.ChoiceField(label="Texts", widget=forms.RadioSelect)
     label_set = forms.ChoiceField(label="Label set", required=False)
     texts = forms.CharField(

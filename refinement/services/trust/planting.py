@@ -8,12 +8,12 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from refinement.judging.same_text import fingerprint, plain_lines
-from refinement.models import LabelItem, LabelSet, Measurement, MeasurementKind, Round, RubricVersion, User
+from refinement.models import LabelItem, Measurement, MeasurementKind, Round, RubricVersion
 from refinement.planting.kinds import Effect
 from refinement.planting.planting import plant
 from refinement.planting.table import EDITS, NAMES
 from refinement.selectors.trust.planted import items_again
-from refinement.services.trust.measurements.creating import JudgeChoice, NewItem, measurement_create
+from refinement.services.trust.measurements.creating import JudgeChoice, NewItem
 from refinement.texts import storable
 
 MOST_TEXTS = 200
@@ -159,36 +159,23 @@ def copies_again(measurement: Measurement) -> Planned:
     return planned
 
 
-def planted_create(
+def planted_values(
     *,
     version: RubricVersion,
     judge: JudgeChoice,
     planned: Planned,
-    repeats: int = 1,
-    ask_again: bool = False,
-    token_budget: int | None = None,
-    label_set: LabelSet | None = None,
     chosen: Mapping[str, Any] | None = None,
-    quote: Mapping[str, Any] | None = None,
-    user: User | None = None,
-) -> Measurement:
-    """Starts the measurement. Raises ValidationError."""
+    **more: Any,
+) -> dict[str, Any]:
+    """What `measurement_quote` and `measurement_create` need. Raises ValidationError."""
     if not planned.copies:
         raise ValidationError({"items": NO_COPIES})
-    return measurement_create(
-        project=version.rubric.project,
-        version=version,
-        kind=MeasurementKind.PLANTED,
-        judge=judge,
-        items=planned.items,
-        repeats=repeats,
-        ask_again=ask_again,
-        token_budget=token_budget,
-        label_set=label_set,
-        chosen={
-            **(chosen or {}),
-            **planted_chosen(planned),
-        },
-        quote=quote,
-        user=user,
-    )
+    return {
+        "project": version.rubric.project,
+        "version": version,
+        "kind": MeasurementKind.PLANTED,
+        "judge": judge,
+        "items": planned.items,
+        "chosen": {**(chosen or {}), **planted_chosen(planned)},
+        **more,
+    }

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.http import QueryDict
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from refinement.access.projects import ProjectRequest
 from refinement.models import JudgeRecord, LabelSet, User
@@ -33,7 +32,7 @@ def ways_to_measure(request: ProjectRequest, record: JudgeRecord) -> dict[str, A
         "label_import_address": place("label_set_import", slug, rubric=rubric.slug),
         "retest_address": place("retest_new", slug, **asked),
         "scoring_address": place("retest_new", slug, **asked, **own) if labels else "",
-        "planted_address": place("planted_new", slug, judge=str(record.pk)),
+        "planted_address": place("planted_new", slug, **asked),
         "replay_address": place("replay_new", slug, **asked),
     }
 
@@ -48,12 +47,4 @@ def has_texts_for(label_set: LabelSet, user: User) -> bool:
 
 def place(name: str, *args: object, **query: str) -> str:
     """The address of a page with its query."""
-    try:
-        address = reverse(name, args=args)
-    except NoReverseMatch:
-        return ""
-    if not query:
-        return address
-    data = QueryDict(mutable=True)
-    data.update(query)
-    return f"{address}?{data.urlencode()}"
+    return reverse(name, args=args, query=query or None)

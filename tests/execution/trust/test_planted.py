@@ -7,7 +7,8 @@ import pytest
 from refinement.execution.trust.computing import compute_trust
 from refinement.execution.trust.planted import planted_results
 from refinement.models import JudgeRecord, Measurement, MeasurementItem
-from refinement.services.trust.planting import GoodText, OwnCopy, planted_create, planted_plan
+from refinement.services.trust.measurements.creating import measurement_create
+from refinement.services.trust.planting import GoodText, OwnCopy, planted_plan, planted_values
 from tests.execution.trials.given import JUDGE, Table
 from tests.execution.trust.planted_judge import WIGGUM, WeakJudge, good_texts
 from tests.execution.wire.stage import verdict
@@ -20,7 +21,8 @@ WHO = (JUDGE.endpoint, JUDGE.model, ())
 def measured(table: Table, judge: Any, texts: list[GoodText], **more: Any) -> Measurement:
     table.server.replies = judge
     plan = planted_plan(table.version, texts, **more)
-    return carried_out(planted_create(version=table.version, judge=WHO, planned=plan))
+    values = planted_values(version=table.version, judge=WHO, planned=plan)
+    return carried_out(measurement_create(**values))
 
 
 def by_edit(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -41,6 +41,17 @@ class Job:
         """The endpoints defined in the eval's files."""
         return {entry.endpoint: entry.spec for entry in (self.target, self.judge) if entry.spec is not None}
 
+    def endpoints_in(self, folder: Path) -> dict[str, EndpointSpec]:
+        """The same, with the command under test in this folder. Its program is found where it was."""
+        spec = self.target.spec
+        if spec is None or not self.target.is_command:
+            return self.endpoints
+        parts = list(spec.options["command"])
+        if not spec.options.get("shell") and "/" in parts[0]:
+            parts[0] = str(Path(spec.options.get("folder") or ".", parts[0]).absolute())
+        options = {**spec.options, "command": parts, "folder": str(folder)}
+        return {**self.endpoints, self.target.endpoint: replace(spec, options=options)}
+
     @property
     def longest_seconds(self) -> float:
         """The longest timeout of a command in this case."""
@@ -83,7 +94,7 @@ class Planner:
             if not cases:
                 continue
             target = resolved(name, known, file)
-            refuse_unseen_tools(file, cases, target)
+            refuse_for_commands(file, cases, target)
             for case in cases:
                 judge = self._judge(file, case, target, known)
                 rubric = rubric_of(file.name, case)
@@ -148,12 +159,16 @@ class Planner:
         return replace(rubric, policy=policy, templates=templates)
 
 
-def refuse_unseen_tools(file: EvalFile, cases: Sequence[Case], target: Target) -> None:
-    """Raises BadEval if a command's tool calls would have to be known."""
-    lines = [case.line for case in cases if needs_tools(case.assertions)] if target.is_command else []
-    if lines:
-        reason = f"an assertion is about tool calls, which Wiggum does not see of the command {target.name}."
-        raise BadEval([f"{file.path}:{line}: {reason}" for line in lines])
+def refuse_for_commands(file: EvalFile, cases: Sequence[Case], target: Target) -> None:
+    """Raises BadEval if a command's tool calls would have to be known, or it would lack files."""
+    if not target.is_command:
+        return
+    unseen = f"an assertion is about tool calls, which Wiggum does not see of the command {target.name}."
+    problems = [f"{case.line}: {unseen}" for case in cases if needs_tools(case.assertions)]
+    lacking = {case.workspace.lacks: case.workspace for case in cases if case.workspace is not None}
+    problems += [f"{workspace.line}: {lacks}" for lacks, workspace in lacking.items() if lacks]
+    if problems:
+        raise BadEval([f"{file.path}:{problem}" for problem in problems])
 
 
 def resolved(name: str, known: Mapping[str, Target], file: EvalFile) -> Target:
@@ -213,6 +228,7 @@ def identity(case: Case, definition: Rubric, target: Target, judge: Target) -> s
         "version": IDENTITY_VERSION,
         "prompt": case.prompt,
         "rubric": rubric_to_json(definition),
+        **({"workspace": case.workspace.template.name} if case.workspace and case.workspace.template else {}),
         "models": [_plain(target), _plain(judge)] if case.criteria else [_plain(target)],
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]

@@ -85,7 +85,7 @@ def with_checks(file: EvalFile, log: Log) -> EvalFile:
 def case_prepared(case: Case, folder: Path, log: Log) -> Case:
     made = prepared(
         case.assertions,
-        case.folder or folder,
+        folder,
         prompt=case.prompt,
         variables=case.variables,
         metadata=case.metadata,

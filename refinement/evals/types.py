@@ -115,6 +115,28 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """A command that prepares a workspace, and the folder it runs in."""
+
+    command: tuple[str, ...]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The files that a case works with. Commands and scripts get a copy of `template`, which they may change.
+
+    `before` runs once, before the template is copied. `setup` runs for every copy.
+    """
+
+    template: Path | None = None
+    before: tuple[Step, ...] = ()
+    setup: tuple[Step, ...] = ()
+    lacks: str = ""  # what it would also need, so that commands and scripts cannot use it
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One prompt and the assertions on the answer."""
 
@@ -137,8 +159,7 @@ class Case:
     conversation_id: str = ""
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)  # carried along
-    folder: Path | None = None  # where its scripts run, if not beside the eval file
-    setup: tuple[str, ...] = ()  # a command that prepares the workspace
+    workspace: Workspace | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import yaml
 
 from refinement.evals.dialects.log import Refusal
 from refinement.evals.reading import check_eval
-from refinement.evals.types import Assertion, Case
+from refinement.evals.types import Assertion, Case, Workspace
 
 ROOT = Path(__file__).parent / "corpus"
 EXPECTED = ROOT / "expected.yaml"
@@ -63,7 +63,18 @@ def case_of(case: Case) -> dict[str, object]:
     made |= {key: str(value) for key, value in numbers.items() if value is not None}
     rest = {"expected": case.expected, "conversation_id": case.conversation_id, "only": list(case.only)}
     rest |= {"tags": list(case.tags), "metadata": dict(case.metadata)}
+    rest |= {"workspace": workspace_of(case.workspace)}
     return made | {key: value for key, value in rest.items() if value}
+
+
+def workspace_of(workspace: Workspace | None) -> str:
+    """The template, and the commands with their folders."""
+    if workspace is None:
+        return ""
+    parts = [f"template={workspace.template}", f"lacks={workspace.lacks}" if workspace.lacks else ""]
+    for name in ("before", "setup"):
+        parts += [f"{name}={list(step.command)} in {step.folder}" for step in getattr(workspace, name)]
+    return " ".join(filter(None, parts)).replace(str(ROOT), "CORPUS")
 
 
 def line_of(assertion: Assertion) -> str:

@@ -16,6 +16,7 @@ from refinement.cli.exits import BadInput, Exit
 from refinement.cli.output import print_json, print_message, shown
 from refinement.cli.terminal import StatusLine
 from refinement.engine.types import Outcome
+from refinement.evals.local.workspaces import Opened, WorkspaceError, Workspaces
 from refinement.evals.planning import Job
 from refinement.evals.reports.badge import badge
 from refinement.evals.reports.junit import failures, junit_xml, name_of
@@ -74,6 +75,7 @@ class Evaluation:
         self.badge = badge
         self.rule = rule
         self.runs = Runs()
+        self.workspaces = Workspaces(self.runs.stopped.is_set)
         self.line = StatusLine(sys.stderr)
 
     def carry_out(self) -> int:
@@ -148,10 +150,17 @@ class Evaluation:
 
     def ask(self, job: Job, version: RubricVersion) -> Result | None:
         """Run one case, and return its result, or None if it was stopped."""
+        try:
+            with self.workspaces.opened(job.case, is_command=job.target.is_command) as workspace:
+                return self.ask_in(workspace, job, version)
+        except WorkspaceError as error:
+            return {**not_run(job, str(error)), "unreachable": False}
+
+    def ask_in(self, workspace: Opened | None, job: Job, version: RubricVersion) -> Result | None:
         run = self.run_for(job, version)
         self.runs.enter(run)
         try:
-            eval_run_carry_out(run=run, job=job, on_waiting=self.say_waiting)
+            eval_run_carry_out(run=run, job=job, on_waiting=self.say_waiting, workspace=workspace)
         except RunBusy:
             run.refresh_from_db()  # it was paused while it waited
         finally:

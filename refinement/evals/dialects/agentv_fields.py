@@ -1,6 +1,4 @@
-"""Reads the fields of a test that only AgentV has: input, expected output, criteria, tags and workspaces."""
-
-from pathlib import Path
+"""Reads the fields of a test that only AgentV has: input, expected output, criteria and tags."""
 
 from refinement.evals.dialects.messages import FILE_TYPES, MessageReader, is_messages
 from refinement.evals.dialects.numbers import whole_of
@@ -16,9 +14,6 @@ CRITERIA = ("criteria", "expected_outcome", "outcome")
 TRACE_KEYS = ("tool_calls",)
 MOST_REPEATS = 1_000
 SIMULATED = "promptfoo:"  # its simulated users, which talk with the target
-NOT_COPIED = "It is not copied. Targets and scripts run in their own folders."
-NOT_RUN = "Repositories are not cloned, and commands are not run. Prepare the folder before the eval."
-CONTAINER = "containers are not supported. Run the target in a container of your own."
 
 
 class AgentvFields:
@@ -99,46 +94,6 @@ class AgentvFields:
             if found is not None and not is_nothing(found):
                 return whole_of(self.log, found, key, most=MOST_REPEATS)
         return default
-
-    # --- workspaces ---------------------------------------------------------------------------
-    def folder(self, node: Fields) -> Path | None:
-        """The folder of the test's own workspace. What is not supported in it is noted."""
-        for key in ("workspace", "environment"):
-            found = node.values.get(key)
-            if found is not None and not is_nothing(found):
-                return self.workspace(found, node.lines[key], key)
-        return None
-
-    def workspace(self, node: Node, line: int, key: str) -> Path | None:
-        if isinstance(node, Scalar):
-            self.log.ignore(line, key, NOT_COPIED)
-            return None
-        if not isinstance(node, Fields):
-            self.log.add(line, f"{key} must be keys with values, or the name of a file.")
-            return None
-        kind = text_of(data(node.values.get("type")))
-        if kind == "docker" or "docker" in node.values:
-            self.log.add(node.lines.get("docker", line), f"{key}: {CONTAINER}")
-        for own in (
-            "repos",
-            "setup",
-            "hooks",
-            "scripts",
-            "before_all",
-            "before_each",
-            "after_each",
-            "after_all",
-            "setup_script",
-        ):
-            if own in node.values:
-                self.log.ignore(node.lines[own], f"{own} in {key}", NOT_RUN)
-        self.log.ignore(line, key, NOT_COPIED)
-        place = next(
-            (node.values[name] for name in ("workdir", "template", "path") if name in node.values), None
-        )
-        if isinstance(place, Scalar) and not is_nothing(place):
-            return (self.reader.folder / place.text).absolute()
-        return None
 
 
 def targets_of(reader: Reader, node: Fields, execution: Fields) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from refinement.evals.dialects.agentv_fields import AgentvFields, targets_of
+from refinement.evals.dialects.asserts.kinds import SCRIPT
 from refinement.evals.dialects.asserts.reading import AssertionReader, Scope
 from refinement.evals.dialects.defaults import Defaults, assert_nodes
 from refinement.evals.dialects.keys import AGENTV_EXECUTION, AGENTV_TEST, PROMPTFOO_OPTIONS, PROMPTFOO_TEST
@@ -15,8 +16,9 @@ from refinement.evals.dialects.prompts import PromptReader, Template
 from refinement.evals.dialects.reader import Reader
 from refinement.evals.dialects.tests import Test
 from refinement.evals.dialects.variables import MOST_COMBINATIONS, VariableReader
+from refinement.evals.dialects.workspaces import WorkspaceReader
 from refinement.evals.sources.plain import data, text_of
-from refinement.evals.types import Assertion, Case, Dialect, Message
+from refinement.evals.types import Assertion, Case, Dialect, Message, Workspace
 from refinement.interchange.imports.fields import brief, is_nothing
 from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 
@@ -41,6 +43,7 @@ class Part:
     threshold: Decimal | None
     rubric_prompt: Node | None
     metadata: Mapping[str, object]
+    workspace: Workspace | None = None
 
 
 class CaseReader:
@@ -50,7 +53,7 @@ class CaseReader:
         self.reader, self.log = reader, reader.log
         self.prompts, self.defaults = prompts, defaults
         self.prompt_reader, self.variables = PromptReader(reader), VariableReader(reader)
-        self.agentv = AgentvFields(reader)
+        self.agentv, self.workspaces = AgentvFields(reader), WorkspaceReader(reader)
         self.is_agentv = reader.dialect == Dialect.AGENTV
 
     def cases(self, test: Test, place: int) -> Iterator[Case]:
@@ -137,6 +140,7 @@ class CaseReader:
             else share_of(self.log, threshold, f"{name}, threshold"),
             rubric_prompt=prompt,
             metadata=metadata,
+            workspace=self.workspaces.read(node) or self.defaults.workspace if self.is_agentv else None,
         )
 
     def with_expected(self, values: dict[str, object], part: Part) -> dict[str, object]:
@@ -187,13 +191,16 @@ class CaseReader:
             )
         expected = self.reader.filled(part.expected, seen, part.line, "the expected output")
         expected = expected or (expected_in(values) if self.is_agentv else "")
+        assertions = self.assertions(part, seen, expected)
+        if part.workspace is not None and part.workspace.lacks and has_scripts(assertions):
+            self.log.add(part.line, f"{part.name} has a script, but {part.workspace.lacks}")
         return Case(
             name=name,
             line=part.line,
             prompt=text,
             threshold=part.threshold,
             messages=messages,
-            assertions=self.assertions(part, seen, expected),
+            assertions=assertions,
             variables=dict(values),
             expected=expected,
             repeat=self.agentv.repeat(part.node, execution, self.defaults.repeat),
@@ -201,7 +208,7 @@ class CaseReader:
             conversation_id=text_of(data(part.node.values.get("conversation_id"))),
             tags=self.agentv.tags(part.node),
             metadata=part.metadata,
-            folder=self.agentv.folder(part.node),
+            workspace=part.workspace,
         )
 
     def messages(
@@ -250,6 +257,10 @@ def fits(label: str, wanted: str) -> bool:
     if wanted.endswith("*"):
         return label.startswith(wanted[:-1])
     return label == wanted or label.startswith(f"{wanted}:")
+
+
+def has_scripts(assertions: tuple[Assertion, ...]) -> bool:
+    return any(entry.kind == SCRIPT or has_scripts(entry.parts) for entry in assertions)
 
 
 def wrapped(messages: Sequence[Message], prefix: str, suffix: str) -> tuple[Message, ...]:

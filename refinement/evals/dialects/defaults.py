@@ -11,7 +11,7 @@ from refinement.evals.dialects.numbers import share_of, whole_of
 from refinement.evals.dialects.reader import Reader, without_scheme
 from refinement.evals.dialects.variables import VariableReader, Variables
 from refinement.evals.sources.plain import data, text_of
-from refinement.evals.types import Dialect
+from refinement.evals.types import Dialect, Workspace
 from refinement.interchange.imports.fields import is_nothing
 from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Scalar
 
@@ -33,6 +33,7 @@ class Defaults:
     templates: Mapping[str, Node] = field(default_factory=dict)
     criteria: str = ""
     targets: tuple[str, ...] = ()  # that tests without their own run with
+    workspace: Workspace | None = None
 
 
 class DefaultsReader:

@@ -14,6 +14,7 @@ from refinement.evals.dialects.prompts import PromptReader
 from refinement.evals.dialects.providers import OWN, ProviderReader
 from refinement.evals.dialects.reader import Reader
 from refinement.evals.dialects.tests import Test, TestFinder
+from refinement.evals.dialects.workspaces import WorkspaceReader
 from refinement.evals.sources.plain import data, text_of
 from refinement.evals.types import Case, Dialect, EvalFile, Loop
 from refinement.interchange.imports.fields import is_nothing
@@ -67,9 +68,8 @@ class WholeReader:
         prompts = None if is_nothing(written) else PromptReader(self.reader).read(written)
         defaults = DefaultsReader(self.reader).read(root)
         if self.reader.dialect == Dialect.AGENTV:
-            fields = AgentvFields(self.reader)
-            fields.folder(root)
-            defaults = replace(defaults, lead=fields.input(root, "input"))
+            lead = AgentvFields(self.reader).input(root, "input")
+            defaults = replace(defaults, lead=lead, workspace=WorkspaceReader(self.reader).read(root))
         reader = CaseReader(self.reader, prompts, defaults)
         count = 0
         for place, test in enumerate(self.tests(root), 1):

@@ -5,14 +5,15 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from refinement.engine.types import Check
 from refinement.evals.local.grading import script_grade
 from refinement.evals.local.python_checks import PYTHON_SECONDS, WRAPPER, python_grade
 from refinement.evals.local.similarity import Embed, similarity
+from refinement.evals.local.workspaces import Opened
 from refinement.evals.types import Case
 from refinement.judging.checks import CannotCheck, LocalRunner
 from refinement.judging.checks.kinds import PASSED, Broken, Finding
@@ -34,7 +35,7 @@ class LocalChecks:
     folder: Path
     case: Case | None = None
     embed: Embed | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
+    workspace: Opened | None = None
 
     def controlled(self, control: CallControl) -> LocalRunner:
         """The runner for one step. It stops when the step is cancelled."""
@@ -87,6 +88,8 @@ class LocalChecks:
         return {
             "input": messages,
             "input_files": [],
+            "workspace_path": str(self.workspace.folder) if self.workspace else None,
+            "file_changes": self.workspace.changes() if self.workspace else None,
             "output": candidate,
             "answer": candidate,
             "question": case.prompt if case else "",

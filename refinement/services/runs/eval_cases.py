@@ -10,6 +10,7 @@ from django.db import transaction
 from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Rubric as Definition
 from refinement.evals.local.scripts import LocalChecks
+from refinement.evals.local.workspaces import Opened
 from refinement.evals.planning import Job
 from refinement.evals.targets import instance_target
 from refinement.execution.calls import LocalResources
@@ -111,14 +112,16 @@ def job_inputs(job: Job) -> tuple[object, ...]:
     return (storable(job.case.prompt).strip(), rubric_to_json(job.definition), *models)
 
 
-def eval_run_carry_out(*, run: Run, job: Job, on_waiting: Callable[[StepResult], None]) -> Run:
+def eval_run_carry_out(
+    *, run: Run, job: Job, on_waiting: Callable[[StepResult], None], workspace: Opened | None = None
+) -> Run:
     """Execute the run to its end on this machine, with the eval's endpoints and scripts."""
-    folder = job.case.folder or job.file.path.parent
-    checks = LocalChecks(folder, job.case, partial(embedded, job))
+    checks = LocalChecks(job.file.path.parent, job.case, partial(embedded, job), workspace)
+    endpoints = job.endpoints if workspace is None else job.endpoints_in(workspace.folder)
     options = StepOptions(
         actor=ACTOR,
         deadline_seconds=max(DEADLINE_SECONDS, job.longest_seconds + SPARE_SECONDS),
-        local=LocalResources(job.endpoints, checks.controlled),
+        local=LocalResources(endpoints, checks.controlled),
     )
     if not run.is_finished:
         run_in_foreground(run.pk, options, on_waiting)

@@ -8,6 +8,7 @@ from refinement.charts.labels import LINE, spread
 from refinement.charts.palette import Palette
 from refinement.charts.parts import End, Series, drawable
 
+DECIMALS = 2
 CHAR = 6.0  # width of a character at 11.5 px
 
 
@@ -39,7 +40,7 @@ def end_labels(
             x=at(x),
             y=at(y),
             name=_shortened(drawable(entry.name), most),
-            score=f"{value.normalize():f}",
+            score=f"{round(value, DECIMALS).normalize():f}",
             way=f"M{at(x_of(index) + 5)} {at(from_y)}H{at(start)}L{at(x - 4)} {at(y)}",
         )
         for (entry, (index, value)), from_y, y in zip(drawn, wanted, heights, strict=True)

@@ -43,6 +43,8 @@ CHARS = 1_100
 JUDGE = "gemma3:27b"
 GAIN = 0.06  # of the scale, that a revision brings at first
 BETWEEN = timedelta(seconds=11)  # runs
+ABOUT = "For customers: short, complete, with the exact names of settings."
+BEFORE = timedelta(minutes=40)  # from saving the suite to the experiment
 TASKS = (
     ("Upgrade from 2.3 to 2.4", "how-to"),
     ("Restore a single table from the nightly backup", "how-to"),
@@ -119,7 +121,7 @@ def demo_experiment(project: Project, people: Sequence[User], *, now: datetime) 
     rng = random.Random(f"{project.slug}/experiment")  # noqa: S311  demo data, not a secret
     began = now - timedelta(days=1, hours=2)
     with transaction.atomic():
-        version = suite_write(project, people[0])
+        version = suite_write(project, people[0], saved=began - BEFORE)
         rubric, definition = rubric_write(project, people[0])
         experiment = experiment_write(project, version, rubric, people[3], began)
         cast = Cast(project, people, (), ())
@@ -129,7 +131,7 @@ def demo_experiment(project: Project, people: Sequence[User], *, now: datetime) 
     return experiment
 
 
-def suite_write(project: Project, owner: User) -> SuiteVersion:
+def suite_write(project: Project, owner: User, *, saved: datetime) -> SuiteVersion:
     suite = Suite.objects.create(
         project=project, slug=SLUG, name="Docs answers", description="What people ask the docs team.",
         created_by=owner,
@@ -144,10 +146,12 @@ def suite_write(project: Project, owner: User) -> SuiteVersion:
             key=f"{kind.replace(' ', '-')}-{number:02}",
             title=title,
             task_type=kind,
-            task=f"{title}.\n\nFor customers: short, complete, with the exact names of settings.",
+            task=f"{title}{'' if title.endswith('?') else '.'}\n\n{ABOUT}",
         )
         for number, (title, kind) in enumerate(TASKS, start=1)
     )
+    SuiteVersion.objects.filter(pk=version.pk).update(created_at=saved)
+    Suite.objects.filter(pk=suite.pk).update(created_at=saved)
     return version
 
 

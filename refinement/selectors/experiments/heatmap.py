@@ -1,7 +1,7 @@
 """Tasks × configurations: one window of the table, from the rows; order and filters come from the report."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -31,6 +31,7 @@ SHAPES = {  # text, class, words
     CellState.WAITING: ("", "waiting", "waiting"),
     CellState.CANCELLED: ("·", "missing", "not run"),
 }
+SHADED = tuple(f"shade-{number}" for number in range(1, len(SHADES) + 2))
 Key = tuple[str, int]  # task key, configuration
 
 
@@ -229,15 +230,21 @@ def row_of(
     options: HeatOptions,
     same_ruler: Collection[int],
 ) -> HeatRow:
-    """The cells of a task. Those of configurations that another judge measured are shaded by their score."""
+    """The cells of a task.
+
+    The baseline's are shaded by their score, and those of configurations that another judge measured. A cell
+    without a baseline to compare with is neutral.
+    """
     base = next(
         (mean_of(repeats.get((task.pk, each.pk), ())) for each in configurations if each.baseline), None
     )
     cells = []
     for configuration in configurations:
         own = repeats.get((task.pk, configuration.pk), [])
-        against = base if configuration.pk in same_ruler and not configuration.baseline else None
-        tiles = tiles_of(own, None if options.scores else against, compared)
+        is_compared = configuration.pk in same_ruler and not configuration.baseline
+        against = base if is_compared else None
+        is_neutral = is_compared and base is None and not options.scores
+        tiles = tiles_of(own, None if options.scores else against, compared, is_neutral=is_neutral)
         cells.append(HeatCell(configuration, tiles, cell_words(configuration, own, against)))
     return HeatRow(task, tuple(cells))
 
@@ -247,8 +254,19 @@ def mean_of(repeats: Iterable[Repeat]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def tiles_of(repeats: Sequence[Repeat], base: float | None, compared: Compared) -> tuple[Tile, ...]:
-    """One tile for repeats that agree within noise, otherwise one each."""
+def tiles_of(
+    repeats: Sequence[Repeat], base: float | None, compared: Compared, *, is_neutral: bool = False
+) -> tuple[Tile, ...]:
+    """One tile for repeats that agree within noise, otherwise one each; without colours if `is_neutral`."""
+    tiles = compared_tiles(repeats, base, compared)
+    return (
+        tuple(replace(tile, css="same") if tile.css in SHADED else tile for tile in tiles)
+        if is_neutral
+        else tiles
+    )
+
+
+def compared_tiles(repeats: Sequence[Repeat], base: float | None, compared: Compared) -> tuple[Tile, ...]:
     if not repeats:
         return (Tile("·", "missing"),)
     noise = compared.noise if compared.is_measured else inf

@@ -113,9 +113,9 @@ def versions_page(suite: Suite, page: str | int = 1) -> Page[SuiteVersion]:
 
 
 def recent_experiments(suite: Suite) -> list[Experiment]:
-    """The suite's latest experiments, each with its version."""
+    """The suite's latest experiments, each with its suite version."""
     found = Experiment.objects.filter(suite_version__suite=suite).order_by("-id")
-    return list(found.select_related("suite_version", "created_by").defer("note")[:RECENT_EXPERIMENTS])
+    return list(found.select_related("suite_version__suite", "created_by").defer("note")[:RECENT_EXPERIMENTS])
 
 
 @dataclass(frozen=True, slots=True)

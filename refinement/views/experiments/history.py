@@ -43,7 +43,7 @@ def suite_history_page(request: ProjectRequest, suite: str) -> HttpResponse:
         "left_out": max(0, len(history["lines"]) - MOST_LINES),
         "wide": chart_of(request, points, slots),
         "narrow": chart_of(request, points, slots, width=380, height=240),
-        "points": list(reversed([at_time(point) for point in points])),
+        "points": [at_time(point) for point in newest_first(points)],
         "experiments": len({point["experiment"] for point in points}),
     }
     return render(request, "refinement/experiments/history.html", page)
@@ -55,6 +55,11 @@ def blind_experiments(request: ProjectRequest) -> set[int]:
         return set()
     rows = ExperimentRun.objects.filter(run__in=request.blind_runs)
     return set(rows.values_list("experiment_id", flat=True))
+
+
+def newest_first(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The newest experiment first, and its configurations in order."""
+    return sorted(points, key=lambda point: (-point["experiment"], point["letter"]))
 
 
 def at_time(point: dict[str, Any]) -> dict[str, Any]:

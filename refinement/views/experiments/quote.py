@@ -1,7 +1,7 @@
 """The estimate beside the launch form."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models.functions import Length
 
@@ -92,7 +92,22 @@ def planned_of(form: ConfigurationForm) -> Planned | None:
 def doubts_of(configurations: Sequence[ConfigurationForm]) -> list[str]:
     """Judges that differ between the configurations, and judges that are related to their writer."""
     rulers = [(each.letter, ruler) for each in configurations if (ruler := ruler_of(each))]
-    return [*ruler_warnings(rulers), *kin_warnings((each.letter, kin_of(each)) for each in configurations)]
+    kin = kin_warnings((each.letter, kin_of(each)) for each in configurations)
+    return [*ruler_warnings(rulers), *kin, *repeated(configurations)]
+
+
+def repeated(configurations: Sequence[ConfigurationForm]) -> list[str]:
+    """A sentence for each group of configurations that run exactly the same."""
+    groups: dict[str, list[str]] = {}
+    for each in configurations:
+        if (planned := planned_of(each)) and planned.producer:
+            sources = [(source.name, source.text) for source in each.sources]
+            groups.setdefault(repr((replace(planned, name=""), sources)), []).append(each.letter)
+    return [
+        f"{' and '.join(letters)} are the same: a difference between them is chance."
+        for letters in groups.values()
+        if len(letters) > 1
+    ]
 
 
 def ruler_of(form: ConfigurationForm) -> dict[str, str]:

@@ -6,6 +6,7 @@ from django.views.decorators.http import require_safe
 
 from refinement.access.objects import suite_task_or_404
 from refinement.access.projects import ProjectRequest, project_view
+from refinement.selectors.experiments.lists import listed
 from refinement.selectors.suites.lists import recent_experiments, task_types, tasks_page
 from refinement.selectors.suites.tasks import task_text
 from refinement.views.suites.context import query_of, suite_context
@@ -35,7 +36,8 @@ def overview(request: ProjectRequest, slug: str, number: int | None = None) -> H
     partial = request.htmx and not request.htmx.boosted
     if not partial:
         context["types"], context["other_types"] = task_types(context["version"])
-        context["experiments"] = recent_experiments(context["suite"])
+        context["experiments"] = listed(recent_experiments(context["suite"]))
+        context["hides"] = bool(request.blind_runs)
     name = "refinement/suites/_tasks.html" if partial else "refinement/suites/page.html"
     return render(request, name, context)
 

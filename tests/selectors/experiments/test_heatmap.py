@@ -69,3 +69,8 @@ def test_the_noise_says_what_measured_it(judge, source):
     deviation = max(0.3, (judge or 0) / (1.96 * 2**0.5))
     noise = {"deviation": deviation, "smallest_difference": 0.6, "judge_difference": judge}
     assert Compared.of({"noise": noise}).noise_from == source
+
+
+def test_a_cell_whose_baseline_has_no_score_yet_has_no_colour():
+    tiles = tiles_of([*done(8.0), Repeat("running", None, None)], None, COMPARED, is_neutral=True)
+    assert [(tile.text, tile.css) for tile in tiles] == [("8.0", "same"), ("●", "running")]

@@ -110,6 +110,16 @@ def test_the_estimate_alone_follows_the_form(as_editor, project, version):
     assert ">20<" in html
 
 
+def test_configurations_that_run_the_same_are_named(as_editor, project, version):
+    headers = {"HX-Request": "true", "HX-Target": "experiment-estimate"}
+    data = form_of(a_suite_of(project, 5), version, names=("A", "B", "C"), c2__rounds="4")
+    html = as_editor.post(address(project, "experiment_estimate"), data, headers=headers).content.decode()
+    assert "A and B are the same: a difference between them is chance." in html
+    data["c1-rounds"] = "2"
+    html = as_editor.post(address(project, "experiment_estimate"), data, headers=headers).content.decode()
+    assert "are the same" not in html
+
+
 def test_folded_rows_follow_what_was_changed_in_them(as_editor, project, version):
     headers = {"HX-Request": "true", "HX-Target": "experiment-estimate"}
     data = form_of(a_suite_of(project, 1), version) | {"c1-judges": "board"}

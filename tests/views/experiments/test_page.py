@@ -361,3 +361,10 @@ def test_an_unproven_judge_is_said_where_the_project_requires_a_proven_one(as_vi
     ExperimentRun.objects.filter(pk=cell.pk).update(run=run)
     assert "B: unproven judge, 0 of 100 labels." in as_viewer.get(page_of(experiment)).content.decode()
     assert "B (unproven judge)" in exported(as_viewer, experiment, "md").getvalue().decode()
+
+
+def test_the_suite_shows_what_its_latest_experiments_found(as_viewer, project):
+    experiment = better(project)
+    suite = experiment.suite_version.suite
+    html = as_viewer.get(reverse("suite_page", args=[project.slug, suite.slug])).content.decode()
+    assert html.count(experiment_results(experiment.pk)["headline"]) == 1

@@ -174,7 +174,7 @@ def _criterion_row(name: str, key: str, sides: Sequence[Side], *, one_scale: boo
     scores = [_score_of(side, key) for side in sides]
     base = scores[0] if one_scale else None
     gaps = [score - base for score in scores if score is not None and base is not None]
-    cells = tuple(_criterion(side, key, base, is_base=side is sides[0]) for side in sides)
+    cells = tuple(_criterion(side, key, sides[0] if one_scale else None) for side in sides)
     return Figure(name, cells, loss=min(gaps, default=Decimal(0)))
 
 
@@ -183,15 +183,17 @@ def _score_of(side: Side, key: str) -> Decimal | None:
     return None if score is None else Decimal(score)
 
 
-def _criterion(side: Side, key: str, base: Decimal | None, *, is_base: bool) -> Cell:
+def _criterion(side: Side, key: str, base: Side | None) -> Cell:
     """A score of the run's result; for a board the median, with its spread."""
     score, spread = _score_of(side, key), (side.spread or {}).get(key)
     if score is None:
         return Cell("")
-    delta = "" if base is None or is_base else score_change(score, base)
+    before = _score_of(base, key) if base is not None and base is not side else None
+    delta = "" if before is None else score_change(score, before)
+    quiet = base is not None and shows_no_difference(base, side, before, score)
     note = "" if spread is None else f"spread {score_text(Decimal(spread))}"
     dissent = spread is not None and is_dissent(side.rubric, Decimal(spread))
-    return Cell(score_text(score), note, delta=delta, tone=tone_of(delta), dissent=dissent)
+    return Cell(score_text(score), note, delta=delta, tone="" if quiet else tone_of(delta), dissent=dissent)
 
 
 def _result(side: Side) -> Cell:

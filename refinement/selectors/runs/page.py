@@ -89,11 +89,15 @@ class RoundLine:
     quiet: bool = False  # the change since the round before shows no difference
 
     @property
+    def no_difference(self) -> str:
+        """That the change shows no difference; empty if it does, or if nothing is known."""
+        return NO_DIFFERENCE if self.quiet and self.delta else ""
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """The flags, and what is special about a board's round."""
         split = (f"judges split on {', '.join(self.split)}",) if self.split else ()
-        quiet = (NO_DIFFERENCE,) if self.quiet and self.delta else ()
-        return (*(("a board took over",) if self.first_of_board else ()), *self.flags, *quiet, *split)
+        return (*(("a board took over",) if self.first_of_board else ()), *self.flags, *split)
 
 
 @dataclass(frozen=True, slots=True)

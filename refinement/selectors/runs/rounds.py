@@ -21,7 +21,7 @@ from refinement.selectors.rubrics.words import check_name
 from refinement.selectors.runs.boards.rounds import BoardFacts, CriterionBoard, board_facts
 from refinement.selectors.runs.evaluators.results import EvaluatorFacts, evaluator_facts
 from refinement.selectors.runs.ledger import LedgerLine
-from refinement.selectors.runs.noise import other_signals, same_text_sentence
+from refinement.selectors.runs.noise import known_difference, other_signals, same_text_sentence
 from refinement.selectors.runs.score_parts import score_parts
 from refinement.selectors.runs.words import (
     RUNG_LABELS,
@@ -176,7 +176,7 @@ def round_facts(run: Run, rubric: Rubric, number: int) -> RoundFacts | None:
         base=capital_round_name(row.base_round) if row.base_round else "",
         note=str(feedback.get("note", "")),
         instructions=tuple(feedback.get("instructions", ())),
-        scores=score_lines(rubric, row, before, verdict, board),
+        scores=score_lines(rubric, row, before, verdict, board, known_difference(run)),
         issues=tuple(
             IssueLine(str(issue), issue_status(str(issue), later), places.get(position))
             for position, issue in enumerate(shown_issues)
@@ -260,7 +260,12 @@ def score_lines(
     before: Round | None,
     verdict: Verdict | None,
     board: BoardFacts | None = None,
+    noise: Decimal | None = None,
 ) -> tuple[ScoreLine, ...]:
+    """The criteria's scores. A change within `noise`, the composite's smallest difference, has no colour.
+
+    A single criterion varies at least as much as the mean of all.
+    """
     if not row.scores:
         return ()
     lanes = {entry.key: entry for entry in board.criteria} if board else {}
@@ -273,7 +278,9 @@ def score_lines(
             continue
         score, words = Decimal(row.scores[criterion.key]), said.get(criterion.key, {})
         stated = Decimal(words["score"]) if "score" in words else score
-        delta = score_change(score, Decimal(earlier[criterion.key])) if criterion.key in earlier else ""
+        old = Decimal(earlier[criterion.key]) if criterion.key in earlier else None
+        delta = "" if old is None else score_change(score, old)
+        quiet = old is not None and noise is not None and abs(score - old) <= noise
         lines.append(
             ScoreLine(
                 slot=place + 1,
@@ -285,7 +292,7 @@ def score_lines(
                 maximum=rubric.scale.maximum,
                 weight=criterion.weight,
                 delta=delta.rstrip("0").rstrip("."),
-                direction={"+": "up", "−": "down"}.get(delta[:1], ""),
+                direction="" if quiet else {"+": "up", "−": "down"}.get(delta[:1], ""),
                 reasoning=str(words.get("reasoning", "")),
                 improvement=str(words.get("improvement", "")),
                 primary=criterion == rubric.primary,

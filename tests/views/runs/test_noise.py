@@ -166,3 +166,31 @@ def test_a_proven_judge_passes(as_viewer, project):
     assert "unproven judge" not in text_of(answer)
     assert "answer-ok" in answer.content.decode()
     assert "unproven judge" not in text_of(as_viewer.get(f"/p/{project.slug}/runs/"))
+
+
+def test_changes_of_criteria_within_the_noise_have_no_colour(as_viewer, project):
+    def tones(run):
+        page = page_of(as_viewer, run).content.decode()
+        return set(re.findall(r'class="num small delta ?(\w*)">', page))
+
+    assert tones(quiet_run(project)) == {""}
+    assert tones(quiet_run(project, ("7.15", "7.66"))) == {"up"}
+    assert tones(quiet_run(project, smallest_difference=None)) == {"up"}
+
+
+def test_no_difference_is_grey_in_the_strip_and_no_warning(as_viewer, project):
+    strip = page_of(as_viewer, quiet_run(project)).content.decode().split('class="round-strip')[1]
+    assert '<span class="round-flag soft">no difference shown</span>' in strip.split("</nav>")[0]
+
+
+def test_the_comparisons_bands_and_criteria(as_viewer, project):
+    first, near = quiet_run(project), quiet_run(project, ("7.15", "7.9"))
+    far = quiet_run(project, ("7.15", "9"))
+    record = first.judge_record_id
+    Run.objects.filter(pk__in=[near.pk, far.pk]).update(judge_record=record)
+    address = f"/p/{project.slug}/runs/compare/?run={first.pk}&run="
+    for run, tone in ((near, False), (far, True)):
+        page = as_viewer.get(f"{address}{run.pk}").content.decode()
+        assert ("tone-ok" in page.split('id="criteria')[-1]) is tone, run
+        assert page.count("judge noise</li>") == 1
+        assert 'class="chart-band' in page

@@ -935,13 +935,14 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('attempt', models.PositiveIntegerField()),
+                ('seat', models.PositiveSmallIntegerField(default=0)),
                 ('position', models.PositiveIntegerField()),
                 ('text', models.TextField()),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='live_texts', to='refinement.run')),
             ],
             options={
                 'ordering': ['position'],
-                'constraints': [models.UniqueConstraint(fields=('run', 'attempt', 'position'), name='live_text_in_order')],
+                'constraints': [models.UniqueConstraint(fields=('run', 'attempt', 'seat', 'position'), name='live_text_in_order')],
             },
         ),
         migrations.CreateModel(

@@ -148,6 +148,7 @@ def needs_of(watchers: set[Watcher]) -> Wanted:
         after_event=min(watcher.after for watcher in watchers),
         after_piece=min(watcher.piece for watcher in watchers),
         seen=frozenset(watcher.seen for watcher in watchers),
+        after_judges=min((watcher.judges_piece for watcher in watchers if watcher.html), default=0),
         html=any(watcher.html for watcher in watchers),
     )
 

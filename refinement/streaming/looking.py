@@ -6,8 +6,9 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from refinement.judging.parsing.partial import partial_verdict
+from refinement.judging.parsing.partial import last_entry, partial_verdict
 from refinement.selectors.reviews.blindness import blind_readers_of
+from refinement.selectors.runs.boards.live import texts_of_judges
 from refinement.selectors.runs.live.page import (
     Glance,
     LiveState,
@@ -25,6 +26,7 @@ class Wanted:
     after_event: int
     after_piece: int
     seen: frozenset[object]  # the run's state last sent to each watcher
+    after_judges: int = 0
     html: bool = False  # whether any watcher is a page, which needs HTML
 
 
@@ -39,6 +41,7 @@ class News:
     blind: Collection[int] = ()  # users who score the run blind and must not see it
     frames: dict[object, bytes] = field(default_factory=dict)
     reading: str = ""  # the judge's reply so far as HTML, if it has grown
+    judges: Mapping[int, str] = field(default_factory=dict)  # the same for a board, by seat
 
     def made(self, key: object, make: Callable[[], bytes]) -> bytes:
         """The frame for this key, built on first use."""
@@ -70,7 +73,12 @@ def collect_news(wanted: Mapping[int, Wanted]) -> dict[int, News]:
         for pk in writing
         if wanted[pk].html and pk in states and states[pk].writer == "judge"
     }
-    updated = {*fresh, *changed, *writing}
+    judges = {
+        pk: judges_of(pk)
+        for pk, glance in glances.items()
+        if wanted[pk].html and (glance.last_of_judges or 0) > wanted[pk].after_judges
+    }
+    updated = {*fresh, *changed, *writing, *judges}
     blind = blind_readers_of(updated) if updated else {}
     return {
         pk: News(
@@ -80,6 +88,7 @@ def collect_news(wanted: Mapping[int, Wanted]) -> dict[int, News]:
             states.get(pk),
             blind.get(pk, ()),
             reading=readings.get(pk, ""),
+            judges=judges.get(pk, {}),
         )
         for pk, glance in glances.items()
     }
@@ -95,3 +104,11 @@ def reading_of(run_id: int, glance: Glance) -> str:
     """The judge's reply so far as HTML, escaped by the template."""
     text = "".join(piece for _, piece in pieces_after(run_id, glance.attempt, 0))
     return render_to_string("refinement/runs/_reading.html", {"reading": partial_verdict(text)})
+
+
+def judges_of(run_id: int) -> dict[int, str]:
+    """What each judge of a board is writing, as HTML."""
+    return {
+        seat: render_to_string("refinement/runs/_live_said.html", {"seat": seat, "said": last_entry(text)})
+        for seat, text in texts_of_judges(run_id).items()
+    }

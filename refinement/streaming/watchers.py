@@ -35,6 +35,7 @@ class Watcher:
         self.html = html  # a page, which also gets the judge's reply as HTML
         self.reading = ""  # the last HTML sent
         self.piece = 0
+        self.judges_piece = 0  # the newest of a board's judges
         self.text: int | None = None  # the first piece of the current text
         self.seen: object = None
         self.until = float("inf")  # when the stream ends
@@ -73,6 +74,9 @@ class Watcher:
 
     def _new(self, news: News) -> Iterator[bytes]:
         yield from self._new_text(news)
+        if self.html and news.judges and (news.glance.last_of_judges or 0) > self.judges_piece:
+            self.judges_piece = news.glance.last_of_judges or 0
+            yield news.made("judges", partial(frame, "judges", {"html": news.judges}))
         if news.state is not None and self.seen != state_key(news.glance):
             self.seen = state_key(news.glance)
             yield news.made("state", partial(state_frame, news.state))

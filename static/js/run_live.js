@@ -117,6 +117,13 @@
     if (place) following(place, () => Idiomorph.morph(place, html));
   };
 
+  const onJudges = ({ html }) => {
+    for (const [seat, said] of Object.entries(html)) {
+      const place = document.getElementById(`live-said-${seat}`);
+      if (place) Idiomorph.morph(place, said);
+    }
+  };
+
   // --- times ------------------------------------------------------------------------------------------
   const clock = (seconds) => {
     const two = (number) => String(number).padStart(2, "0");
@@ -180,6 +187,7 @@
   const HANDLERS = {
     text: onText,
     reading: onReading,
+    judges: onJudges,
     state: (data) => data.status !== block()?.dataset.status && refresh(),
     event: () => refresh(),
     blind: () => location.reload(),

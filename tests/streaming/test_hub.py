@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -286,3 +287,28 @@ def test_the_words_follow_how_the_run_stands(hasty):
     (said,) = heard(reader)
     assert b"Waiting for a model server. It is away." in said
     assert b'"next_try":"2026-01-01T00:00:00+00:00"' in said
+
+
+@pytest.mark.django_db
+def test_a_page_gets_what_a_boards_judges_write_and_a_script_does_not(project):
+    run = finished_run(project)
+    Run.objects.filter(pk=run.pk).update(
+        status="running", outcome="", stop_reason="", finished_at=None, attempt=4
+    )
+    said = '{"criteria": [{"key": "depth", "reasoning": "' + HOSTILE.replace('"', "'")
+    piece = LiveText.objects.create(run=run, attempt=3, seat=2, position=0, text=said)
+    needs = Wanted(after_event=0, after_piece=0, seen=frozenset(), html=True)
+    news = collect_news({run.pk: needs})[run.pk]
+    assert (news.pieces, list(news.judges)) == ([], [2])
+    assert "Depth" in news.judges[2]
+    assert "<script" not in news.judges[2]
+    page, script = watcher(run.pk), watcher(run.pk)
+    page.html = True
+    for reader in (page, page, script):
+        reader.send_news(news)
+    assert [part for part in heard(page) if part and b"event: judges" in part] == [
+        frame("judges", {"html": news.judges})
+    ]
+    assert not any(b"event: judges" in part for part in heard(script) if part)
+    seen = replace(needs, after_judges=piece.pk)
+    assert collect_news({run.pk: seen})[run.pk].judges == {}

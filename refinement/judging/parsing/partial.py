@@ -58,6 +58,12 @@ def partial_verdict(text: str) -> list[Entry]:
     return list(entries.values())
 
 
+def last_entry(text: str) -> Entry | None:
+    """What the reply is saying now: the topic that it is at; None if nothing can be read yet."""
+    entries = [entry for entry in partial_verdict(text) if entry.parts]
+    return entries[-1] if entries else None
+
+
 def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
     if not isinstance(value, dict | list):
         yield path, value

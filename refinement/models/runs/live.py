@@ -12,13 +12,14 @@ class LiveText(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="live_texts")
     attempt = models.PositiveIntegerField()  # the lease's: parts from a lost worker are not shown
+    seat = models.PositiveSmallIntegerField(default=0)  # of a board's judge; 0 for everybody else
     position = models.PositiveIntegerField()
     text = models.TextField()
 
     class Meta:
         ordering: ClassVar = ["position"]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["run", "attempt", "position"], name="live_text_in_order")
+            models.UniqueConstraint(fields=["run", "attempt", "seat", "position"], name="live_text_in_order")
         ]
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 """A board at work: who has answered, and whom the run waits for."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +9,17 @@ from refinement.engine.boards import final_score
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import composite, shown
 from refinement.engine.types import JudgeMode, Rubric
-from refinement.models import BoardVerdict, Call, CallPurpose, EventKind, PanelJudge, RoundOrigin, Run
+from refinement.judging.parsing.partial import Entry, last_entry
+from refinement.models import (
+    BoardVerdict,
+    Call,
+    CallPurpose,
+    EventKind,
+    LiveText,
+    PanelJudge,
+    RoundOrigin,
+    Run,
+)
 from refinement.selectors.runs.boards.rounds import BoardFacts, JudgeLine, board_of, judge_line
 from refinement.selectors.runs.history import board_verdict_of
 
@@ -158,6 +168,8 @@ class LiveJudge:
     words: str  # the change it suggests, or why it could not be read
     score: str = ""  # its own composite, not final
     seconds: str = ""  # that it took
+    works: bool = False  # on its answer in this step
+    said: Entry | None = None  # what it is writing now
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +184,7 @@ class LiveBoard:
 
 
 def live_board(run: Run, state: BoardState | None) -> LiveBoard | None:
-    """The judges at work; None unless a board judges the newest round now. Three queries."""
+    """The judges at work; None unless a board judges the newest round now. Four queries."""
     if state is None or not state.written or state.judged or not state.seats:
         return None
     rubric = rubric_from_json(run.snapshot)
@@ -184,9 +196,15 @@ def live_board(run: Run, state: BoardState | None) -> LiveBoard | None:
     )
     answers = {row.seat: row for row in rows}
     calls = _calls(run.pk, state)
+    texts = texts_of_judges(run.pk)
+    works = {"score": WAITING, "deliberate": ANSWERED}.get(state.step)
     return LiveBoard(
         judges=tuple(
-            live_judge(rubric, judges[seat.seat], seat, answers.get(seat.seat), calls.get(seat.seat))
+            replace(
+                live_judge(rubric, judges[seat.seat], seat, answers.get(seat.seat), calls.get(seat.seat)),
+                works=seat.state == works,
+                said=last_entry(texts.get(seat.seat, "")),
+            )
             for seat in state.seats
         ),
         facts=board_of(rubric, rows, None, merged=False) if rows else None,
@@ -213,6 +231,15 @@ def live_judge(
         shown(composite(rubric, scores, ()), rubric.policy) if scores else "",
         f"{call['seconds']:.0f} s" if call else "",
     )
+
+
+def texts_of_judges(run_id: int) -> dict[int, str]:
+    """What each judge of a board has written so far, by seat."""
+    rows = LiveText.objects.filter(run_id=run_id, seat__gt=0).order_by("seat", "position")
+    texts: dict[int, str] = {}
+    for seat, text in rows.values_list("seat", "text"):
+        texts[seat] = texts.get(seat, "") + text
+    return texts
 
 
 def _calls(run: int, state: BoardState) -> dict[int, Any]:

@@ -57,7 +57,7 @@ STATE_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """A run's state from one small query; pieces belong to its current attempt."""
+    """A run's state from one small query; pieces belong to its current attempt and to no judge of a board."""
 
     status: str
     attempt: int
@@ -65,6 +65,7 @@ class Glance:
     newest_event: int
     first_piece: int | None
     last_piece: int | None
+    last_of_judges: int | None = None  # the newest piece of a judge of its board
 
     @property
     def is_finished(self) -> bool:
@@ -74,7 +75,8 @@ class Glance:
 def glances_at(run_ids: Collection[int]) -> dict[int, Glance]:
     """State of these runs. Deleted runs are left out."""
     events = Event.objects.filter(run=OuterRef("pk")).order_by("-id").values("id")[:1]
-    pieces = LiveText.objects.filter(run=OuterRef("pk"), attempt=OuterRef("attempt"))
+    pieces = LiveText.objects.filter(run=OuterRef("pk"), attempt=OuterRef("attempt"), seat=0)
+    judges = LiveText.objects.filter(run=OuterRef("pk"), seat__gt=0)
     rows = (
         Run.objects.filter(pk__in=run_ids)
         .order_by()
@@ -82,12 +84,16 @@ def glances_at(run_ids: Collection[int]) -> dict[int, Glance]:
             newest_event=Subquery(events),
             first_piece=Subquery(pieces.order_by("position").values("id")[:1]),
             last_piece=Subquery(pieces.order_by("-position").values("id")[:1]),
+            last_of_judges=Subquery(judges.order_by("-id").values("id")[:1]),
         )
-        .values_list("pk", "status", "attempt", "next_try_at", "newest_event", "first_piece", "last_piece")
+        .values_list(
+            *("pk", "status", "attempt", "next_try_at", "newest_event"),
+            *("first_piece", "last_piece", "last_of_judges"),
+        )
     )
     return {
-        pk: Glance(status, attempt, next_try, newest or 0, first, last)
-        for pk, status, attempt, next_try, newest, first, last in rows
+        pk: Glance(status, attempt, next_try, newest or 0, *pieces)
+        for pk, status, attempt, next_try, newest, *pieces in rows
     }
 
 
@@ -108,7 +114,7 @@ def events_after(cursors: Mapping[int, int]) -> dict[int, list[dict[str, Any]]]:
 
 def pieces_after(run_id: int, attempt: int, after: int) -> list[tuple[int, str]]:
     """Numbered pieces of the text in progress, in order."""
-    rows = LiveText.objects.filter(run_id=run_id, attempt=attempt, id__gt=after).order_by("position")
+    rows = LiveText.objects.filter(run_id=run_id, attempt=attempt, seat=0, id__gt=after).order_by("position")
     return list(rows.values_list("id", "text"))
 
 

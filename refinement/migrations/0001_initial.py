@@ -801,6 +801,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('report', models.JSONField(default=dict)),
+                ('weights', models.CharField(blank=True, max_length=1000)),
                 ('total', models.PositiveIntegerField(default=0)),
                 ('done', models.PositiveIntegerField(default=0)),
                 ('finished_at', models.DateTimeField(blank=True, null=True)),

@@ -54,7 +54,7 @@ GROUNDED = {**{key: value for key, value in SIX.items() if key != "grounded"}, "
         (line(SIX, 7.2), "", "7.15", None, ""),
         (line(GROUNDED, 7.2), "", "7.15", None, ""),
         (line(OTHER, 7.5), "", "7.50", {"depth": "1", "clarity": "1"}, ""),
-        (line(OTHER, 8.1), "", "7.50", {"depth": "1", "clarity": "1"}, "--weights sets others"),
+        (line(OTHER, 8.1), "", "7.50", {"depth": "1", "clarity": "1"}, "unless you give others"),
         (line(OTHER, 8.1), "depth=.3,clarity=.7", "8.10", {"depth": "0.3", "clarity": "0.7"}, ""),
         (line(OTHER), "depth=.3", "7.50", {"depth": "1", "clarity": "1"}, "The given weights lack this"),
         (line(OTHER, weights={"depth": 2, "clarity": 1}), "depth=.3,clarity=.7", "7.00",

@@ -37,9 +37,7 @@ class LabelImportForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "list": "label-set-names"}),
     )
     rubric = forms.ChoiceField(label="Rubric", help_text="Its criteria and scale apply.")
-    ratings_file = file_field(
-        "Ratings", "CSV or JSON Lines: item, criterion, rater, score."
-    )
+    ratings_file = file_field("Ratings", "CSV or JSON Lines: item, criterion, rater, score.")
     ratings = text_field("Or paste ratings")
     items_file = file_field("Texts", "CSV or JSON Lines: item, text, task, task_type.")
     items = text_field("Or paste texts")

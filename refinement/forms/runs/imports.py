@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from refinement.interchange.imports.archives import MOST_FILE_BYTES, megabytes
 from refinement.interchange.imports.found import SourceFile
 from refinement.interchange.imports.reading import too_large
+from refinement.interchange.runs_jsonl.weights import parsed_weights
 
 ACCEPTED = ".jsonl,.ndjson,.json,.zip,text/*,.md,.py,.yaml,.yml,.html,.toml,.js,.ts,.sql"
 
@@ -38,6 +39,23 @@ class RunImportForm(forms.Form):
             f"most {megabytes(MOST_FILE_BYTES)} per file."
         ),
     )
+
+    weights = forms.CharField(
+        label="Weights",
+        required=False,
+        max_length=1000,
+        widget=forms.TextInput(attrs={"placeholder": "depth=0.6, clarity=0.4", "autocomplete": "off"}),
+        help_text="For dimensions in a runs.jsonl that has no weights. Published ones are recognized.",
+    )
+
+    def clean_weights(self) -> str:
+        text: str = self.cleaned_data["weights"].strip()
+        try:
+            if text:
+                parsed_weights(text)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+        return text
 
     def clean_upload(self) -> list[SourceFile]:
         uploads: list[UploadedFile[Any]] = self.cleaned_data["upload"]

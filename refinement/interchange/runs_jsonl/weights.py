@@ -153,7 +153,7 @@ def _matches(rounds: Sequence[LineRound], weights: Mapping[str, Decimal]) -> tup
 def _note_equal(rounds: Sequence[LineRound], names: Sequence[str], line: int, notes: Notes) -> None:
     same, known = _matches(rounds, dict.fromkeys(names, Decimal(1)))
     if not known or same < known:
-        why = "The file has no weights for these dimensions; they get equal weights. --weights sets others."
+        why = "The file has no weights for these dimensions; they get equal weights, unless you give others."
         notes.add(line, ", ".join(names), why)
 
 

@@ -43,6 +43,7 @@ class ImportBatch(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     report = models.JSONField(default=dict)
+    weights = models.CharField(max_length=1000, blank=True)  # of dimensions, such as depth=.6,clarity=.4
     total = models.PositiveIntegerField(default=0)  # runs in the files, including those already imported
     done = models.PositiveIntegerField(default=0)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -6,6 +6,7 @@ requests at once do no harm.
 
 from collections.abc import Sequence
 from datetime import timedelta
+from decimal import Decimal
 from itertools import islice
 from time import monotonic
 from typing import Any
@@ -15,6 +16,7 @@ from django.utils import timezone
 
 from refinement.interchange.imports.found import Note, SourceFile
 from refinement.interchange.imports.reading import opened, runs_in
+from refinement.interchange.runs_jsonl.weights import parsed_weights
 from refinement.models import ImportBatch, ImportFile, Project, User
 from refinement.services.imports.uploads import (
     HERE,
@@ -34,14 +36,20 @@ SECONDS_A_PART = 2.0
 KEPT_FOR = timedelta(days=1)
 
 
-def batch_open(*, project: Project, user: User, files: Sequence[SourceFile]) -> ImportBatch:
-    """Store the upload with the report of a dry run. Raises BadUpload."""
-    read = opened(files)
-    report = import_files(read, project=project, user=user, dry_run=True, most_runs=MOST_RUNS)
+def batch_open(
+    *, project: Project, user: User, files: Sequence[SourceFile], weights: str = ""
+) -> ImportBatch:
+    """Store the upload with the report of a dry run. Raises BadUpload, and ValueError for bad weights."""
+    read, given = opened(files), weights_in(weights)
+    report = import_files(read, project=project, user=user, dry_run=True, most_runs=MOST_RUNS, weights=given)
     ImportBatch.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     with transaction.atomic():
         batch = ImportBatch.objects.create(
-            project=project, created_by=user, total=len(report.entries), report=report_values(report)
+            project=project,
+            created_by=user,
+            total=len(report.entries),
+            report=report_values(report),
+            weights=weights,
         )
         ImportFile.objects.bulk_create(
             [
@@ -59,11 +67,15 @@ def batch_advance(*, batch: ImportBatch, user: User, seconds: float = SECONDS_A_
         return batch
     until, entries = monotonic() + seconds, []
     files = [SourceFile(row.name, bytes(row.data)) for row in batch.files.all()]
-    for found in islice(runs_in(files, []), batch.done, None):
+    for found in islice(runs_in(files, [], weights_in(batch.weights)), batch.done, None):
         entries.append(import_one(found, project=batch.project, user=user, dry_run=False))
         if monotonic() >= until:
             break
     return _written(batch, entries)
+
+
+def weights_in(text: str) -> dict[str, Decimal]:
+    return parsed_weights(text) if text else {}
 
 
 @transaction.atomic

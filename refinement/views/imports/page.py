@@ -49,7 +49,12 @@ def received(request: ProjectRequest) -> HttpResponse:
     if not form.is_valid():
         return import_form(request, form, status=422)
     try:
-        batch = batch_open(project=request.project, user=request.user, files=form.cleaned_data["upload"])
+        batch = batch_open(
+            project=request.project,
+            user=request.user,
+            files=form.cleaned_data["upload"],
+            weights=form.cleaned_data["weights"],
+        )
     except BadUpload as refusal:
         form.add_error("upload", str(refusal))
         return import_form(request, form, status=422)

@@ -181,3 +181,22 @@ def test_too_many_files_are_sent_as_a_zip(as_editor, project, settings):
     answer = as_editor.post(ADDRESS, {"upload": files})
     assert answer.status_code == 422
     assert "Put them into a zip file" in answer.content.decode()
+
+
+def test_weights_from_the_form_count_in_the_report_and_the_import(as_editor, project):
+    record = {"task": "A", "wiggum_scores": {"r1": {"novelty": 4, "wit": 8}, "r2": {"novelty": 6, "wit": 9}}}
+    files = {"upload": upload("runs.jsonl", json.dumps(record)), "weights": "novelty=.75, wit=.25"}
+    answer = as_editor.post(ADDRESS, files)
+    assert "6.75" in as_editor.get(answer["Location"]).content.decode()
+    as_editor.post(answer["Location"], {"action": "import"})
+    assert [str(row.composite.normalize()) for row in Run.objects.get().rounds.all()] == ["5", "6.75"]
+
+
+def test_bad_weights_are_named_beside_their_field(as_editor, project):
+    files = {"upload": upload("runs.jsonl", line()), "weights": "depth=much"}
+    answer = as_editor.post(ADDRESS, files)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "“depth=much” is not a weight such as depth=0.3." in page
+    assert 'value="depth=much"' in page
+    assert not ImportBatch.objects.exists()

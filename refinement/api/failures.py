@@ -126,7 +126,7 @@ class IssueShape(Schema):
 @router.get("", response=Failures)
 @member()
 def failures_read(request: ApiRequest, query: Query[FailureQuery]) -> Failures:
-    """What fails most: criteria, categories of issues, checks, invented names, stop reasons and errors."""
+    """Get what fails most: criteria, issue categories, checks, invented names, stop reasons and errors."""
     given = query.model_dump(exclude={"window", "experiments"})
     form = filter_form(request, RunFilters.model_construct(**given))
     filters = with_experiments(form.filters, query.experiments)
@@ -177,7 +177,7 @@ def failure_category_change(request: ApiRequest, category: int, body: CategoryCh
 @router.post("/categories/{int:category}/merge", response=CategoryShape)
 @member("editor")
 def failure_category_merge(request: ApiRequest, category: int, body: Merge) -> CategoryShape:
-    """Count other categories' issues, and later ones like them, for this category."""
+    """Merge other categories, and later issues like theirs, into this category."""
     target, others = category_in(request, category), [category_in(request, pk) for pk in body.categories]
     try:
         return changed_shape(categories_merge(target, others, request.user))
@@ -188,7 +188,7 @@ def failure_category_merge(request: ApiRequest, category: int, body: Merge) -> C
 @router.post("/categories/{int:category}/separate", response=CategoryShape)
 @member("editor")
 def failure_category_separate(request: ApiRequest, category: int) -> CategoryShape:
-    """Undo the merging of this category."""
+    """Separate a merged category again."""
     row = category_in(request, category)
     try:
         return changed_shape(category_separate(row, request.user))
@@ -199,7 +199,7 @@ def failure_category_separate(request: ApiRequest, category: int) -> CategorySha
 @router.get("/categories/{int:category}/issues", response=Page[IssueShape])
 @member()
 def failure_category_issues(request: ApiRequest, category: int, paging: Query[Paging]) -> Page[IssueShape]:
-    """List the issues that count for a category, the last read first."""
+    """List the issues of a category, the last read first."""
     rows = issues_in(request.project, category_in(request, category)).select_related("run")
     found, following = page_by_number(rows, paging)
     return Page[IssueShape].of(
@@ -223,7 +223,7 @@ def failure_category_issues(request: ApiRequest, category: int, paging: Query[Pa
 @member("editor")
 @transaction.atomic
 def failure_issues_moved(request: ApiRequest, body: Move) -> Moved:
-    """Put issues into a category, or say that none fits. Later issues like them follow."""
+    """Move issues to a category, or to none. Later issues like them follow."""
     rows = FailureIssue.objects.filter(project=request.project, pk__in=body.issues)
     issues = list(without_hidden(rows, "run").select_related("project").order_by("pk"))
     target = category_in(request, body.category) if body.category else None

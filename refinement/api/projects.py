@@ -44,7 +44,7 @@ class ProjectSettings(ProjectLine):
         description="Labels that a judge needs before its PASS counts in gates; null for no rule.",
         examples=[100],
     )
-    gate_kappa: str | None = Field(description="Its agreement with people, at least.", examples=["0.6"])
+    gate_kappa: str | None = Field(description="Its minimum agreement with people.", examples=["0.6"])
     gate_like_people: bool = Field(
         description="It must agree with people as well as they agree with each other."
     )

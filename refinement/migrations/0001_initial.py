@@ -672,7 +672,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('result', 'Another round is the result'), ('approved', 'Approved'), ('changes', 'Changes asked for'), ('rejected', 'Rejected'), ('withdrawn', 'Decision withdrawn')], max_length=10)),
+                ('kind', models.CharField(choices=[('result', 'Another round is the result'), ('approved', 'Approved'), ('changes', 'Changes requested'), ('rejected', 'Rejected'), ('withdrawn', 'Decision withdrawn')], max_length=10)),
                 ('round_number', models.PositiveIntegerField(blank=True, null=True)),
                 ('reason', models.TextField()),
                 ('author_name', models.CharField(max_length=120)),

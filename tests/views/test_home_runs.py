@@ -54,7 +54,7 @@ def test_runs_are_where_they_belong(as_editor, editor, address, project, other_p
     assert titles(answer, "held") == ["Broken", "Paused one"]
     assert results(answer) == ["Done"]
     assert answer.context["home"].sentence.startswith(
-        "3 things wait for you; one of them stops a run. 1 running, 1 queued, 1 waiting."
+        "3 items need you; one of them blocks a run. 1 running, 1 queued, 1 waiting."
     )
     for words in ("The judge failed: no reply.", "In progress", "Retry", "Resume", "Answer", f"#{paused.pk}"):
         assert words in page
@@ -180,7 +180,7 @@ def test_a_server_that_nobody_misses_is_not_broken(states, waiting, names):
     found = problems_of(a_system(*states), waiting)
     assert [problem.name for problem in found] == names
     if waiting and names:
-        assert "2 runs wait and continue by themselves" in found[0].message
+        assert "2 runs are waiting and continue automatically" in found[0].message
 
 
 def a_system(*endpoints):

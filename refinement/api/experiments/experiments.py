@@ -104,7 +104,7 @@ def experiment_list(request: ApiRequest, query: Query[ExperimentQuery]) -> Page[
 @member("editor")
 @creates()
 def experiment_new(request: ApiRequest, body: ExperimentNew) -> ExperimentShape:
-    """Launch an experiment: every task under every configuration, as often as `repeats` says.
+    """Launch an experiment: every task under every configuration, `repeats` times.
 
     Workers start its runs a few at a time, so that single runs do not wait behind them. Follow it with
     `/stream`, or poll.
@@ -202,7 +202,7 @@ def experiment_cancelled(request: ApiRequest, experiment: int) -> ExperimentShap
 @router.post("/{int:experiment}/run-missing", response=MissingShape)
 @member("editor")
 def experiment_missing_run(request: ApiRequest, experiment: int) -> MissingShape:
-    """Run again what failed, was unscored or stopped, and what never started. 409 if nothing is missing."""
+    """Rerun what failed, was unscored, stopped or never started. 409 if nothing is missing."""
     row = experiment_or_404(request, experiment)
     started = experiment_run_missing(row, request.user)
     values = experiment_values(experiment_or_404(request, experiment))

@@ -33,7 +33,7 @@ Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 @router.get("/{int:experiment}/results", response=StoredResultsShape)
 @member()
 def experiment_results(request: ApiRequest, experiment: int) -> dict[str, Any]:
-    """Read the figures. Workers compute them after runs end; poll while `is_current` is false."""
+    """Get the figures. Workers compute them after runs end; poll while `is_current` is false."""
     row = experiment_or_404(request, experiment)
     figures_or_blind(request, row)
     found = stored_values(results_wanted(row), "results")
@@ -52,7 +52,7 @@ class CellQuery(Schema):
 @router.get("/{int:experiment}/cell", response=CellRuns)
 @member()
 def experiment_cell(request: ApiRequest, experiment: int, query: Query[CellQuery]) -> CellRuns:
-    """Read the repeats of a cell."""
+    """Get the repeats of a cell."""
     row = experiment_or_404(request, experiment)
     figures_or_blind(request, row)
     runs = current_rows(row).filter(task__key=query.task, configuration=query.configuration)
@@ -97,6 +97,6 @@ class HistoryQuery(Schema):
 @history_router.get("/{suite}/history", response=HistoryShape)
 @member()
 def suite_over_time(request: ApiRequest, suite: str, query: Query[HistoryQuery]) -> dict[str, Any]:
-    """Read a suite's composites over time. Of the newest 50 experiments that are computed."""
+    """Get a suite's composites over time, of its newest 50 computed experiments."""
     row = suite_or_404(request, suite)
     return suite_history(row, by=query.by, blind=request.blind_runs)

@@ -52,7 +52,7 @@ class InvitationNew(Schema):
     role: Role = "editor"
     days: Literal[1, 7, 30] = Field(7, description="Days until the link expires.")
     email: str = Field("", max_length=254, description="Where to send the link, if the instance sends email.")
-    note: str = Field("", max_length=120, description="Whom the link is for.")
+    note: str = Field("", max_length=120, description="Who the link is for.")
 
 
 class InvitationShape(Schema):

@@ -44,7 +44,7 @@ class EvaluatorTrialShape(Schema):
 @router.get("/{int:run}/rounds/{int:number}/evaluator-trials", response=list[EvaluatorTrialShape])
 @member()
 def evaluator_trial_list(request: ApiRequest, run: int, number: int) -> list[EvaluatorTrialShape]:
-    """List the newest 20 further runs of the round's evaluator, oldest first."""
+    """List the newest 20 repeats of a round's evaluator, oldest first."""
     entry = round_or_404(run_or_404(request, run, whole=False), number)
     return [trial_shape(facts) for facts in trials_of_round(entry)]
 

@@ -24,7 +24,7 @@ Fate = Literal["addressed", "open", "came_back", "worse", "overtaken"]
 
 
 class FeedbackShape(Schema):
-    """What became of a piece of feedback that a revision was asked for."""
+    """A piece of feedback that a revision got, and whether it was addressed."""
 
     round: int = Field(description="The round whose judge gave it.", examples=[1])
     kind: str = Field(description="issue, suggestion or improvement.", examples=["issue"])
@@ -51,7 +51,7 @@ class FeedbackList(Schema):
 
 
 class Correction(Schema):
-    """What became of a piece of feedback, in a person's view."""
+    """A person's correction of whether feedback was addressed."""
 
     round: int = Field(ge=1, le=LARGEST_NUMBER, examples=[1])
     kind: Kind
@@ -81,7 +81,7 @@ class BlameShape(Schema):
 @router.get("/{int:run}/feedback", response=FeedbackList)
 @member()
 def feedback_list(request: ApiRequest, run: int) -> FeedbackList:
-    """List what became of a run's feedback. Only what a revision was asked for, in order."""
+    """List a run's feedback and whether it was addressed. Only feedback that a revision got, in order."""
     found = run_or_404(request, run)
     scores_seen_record(runs=[found], user=request.user)
     return FeedbackList(items=feedback_shapes(found))
@@ -90,7 +90,7 @@ def feedback_list(request: ApiRequest, run: int) -> FeedbackList:
 @router.put("/{int:run}/feedback", response=FeedbackShape)
 @member("editor")
 def feedback_corrected(request: ApiRequest, run: int, body: Correction) -> FeedbackShape:
-    """Correct what became of a piece of feedback. 409 if somebody else corrected it since."""
+    """Correct whether feedback was addressed. 409 if somebody else corrected it since."""
     found = run_or_404(request, run)
     feedback_correct(
         run=found, number=body.round, kind=body.kind, position=body.position, fate=body.fate or "",
@@ -103,7 +103,7 @@ def feedback_corrected(request: ApiRequest, run: int, body: Correction) -> Feedb
 @router.get("/{int:run}/rounds/{int:number}/blame", response=BlameShape)
 @member()
 def round_blamed(request: ApiRequest, run: int, number: int) -> BlameShape:
-    """Get who wrote each passage of a round's text: the round, and the feedback that asked for it."""
+    """Get the blame of a round's text: which round wrote each passage, and the feedback that asked for it."""
     found = run_or_404(request, run)
     blame = round_blame(found, rubric_from_json(found.snapshot), number)
     if blame is None:

@@ -84,7 +84,7 @@ def suite_file_import(
     given: Query[ImportQuery],
     if_match: str = IF_MATCH,
 ) -> ImportResult:
-    """Import a file into a suite as its next version, or say what it would change."""
+    """Import a file into a suite as its next version, or preview the changes."""
     row = suite_or_404(request, suite)
     newest = suite_version_or_404(row)
     if not given.dry_run:

@@ -181,7 +181,7 @@ class ImportResult(Schema):
     changed: list[str]
     removed: list[str]
     unchanged: int
-    notes: list[str] = Field(description="What of the file is not used.")
+    notes: list[str] = Field(description="The parts of the file that are not used.")
     suite: SuiteShape
 
 

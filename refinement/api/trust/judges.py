@@ -197,7 +197,7 @@ def judge_list(request: ApiRequest, query: Query[JudgeQuery]) -> dict[str, Any]:
 @router.get("/{int:judge}", response={200: StoredTrust, 202: StoredTrust})
 @member()
 def judge_read(request: ApiRequest, judge: int, query: Query[SetQuery]) -> Status[dict[str, Any]]:
-    """Read a judge's report. 202 while a worker computes the first one; poll while `is_current` is false."""
+    """Get a judge's report. 202 while a worker computes the first one; poll while `is_current` is false."""
     record = judge_or_404(request, judge)
     figures_or_blind(request, record)
     label_set = label_set_of_judge_or_404(request, record, query.set)
@@ -207,7 +207,7 @@ def judge_read(request: ApiRequest, judge: int, query: Query[SetQuery]) -> Statu
 @router.post("/{int:judge}/refresh", response={202: StoredTrust})
 @member("editor")
 def judge_refresh(request: ApiRequest, judge: int, query: Query[SetQuery]) -> Status[dict[str, Any]]:
-    """Compute a judge's report again. It happens by itself when labels or judgements come in."""
+    """Compute a judge's report again. This happens automatically after new labels or measurements."""
     record = judge_or_404(request, judge)
     figures_or_blind(request, record)
     label_set = label_set_of_judge_or_404(request, record, query.set)

@@ -198,7 +198,7 @@ class LabelShape(Schema):
 
 
 class WrongNew(Schema):
-    """The criteria whose scores were wrong; an empty list takes it back."""
+    """The criteria whose scores were wrong; an empty list undoes it."""
 
     criteria: list[Annotated[str, StringConstraints(max_length=60)]] = Field(max_length=100)
 

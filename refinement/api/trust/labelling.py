@@ -147,7 +147,7 @@ def own_label(request: ApiRequest, item: LabelItem) -> Label | None:
 def label_marked_wrong(
     request: ApiRequest, label_set: int, position: int, label: int, body: WrongNew
 ) -> LabelShape:
-    """Say which scores of a label were wrong. They no longer count."""
+    """Mark scores of a label as wrong. They no longer count."""
     item = label_item_or_404(scored_set_or_404(request, label_set), position)
     found = label_or_404(item, label)
     label_wrong_mark(label=found, criteria=body.criteria, user=request.user)

@@ -86,7 +86,7 @@ def lines_of(request: ApiRequest, rows: list[LabelSet]) -> list[LabelSetLine]:
 @member("editor")
 @creates()
 def label_set_new(request: ApiRequest, body: LabelSetNew) -> LabelSetLine:
-    """Create a label set, with texts, rounds of runs, or without any."""
+    """Create a label set: with texts, with rounds of runs, or empty."""
     try:
         version = version_named(request.project, body.rubric)
     except RubricNotFound as unknown:
@@ -119,7 +119,7 @@ def texts_added(request: ApiRequest, row: LabelSet, body: TextsNew) -> int:
 @router.post("/label-sets/import", response=LabelImportResult)
 @member("editor")
 def label_set_imported(request: ApiRequest, body: LabelImportNew) -> LabelImportResult:
-    """Import ratings and texts, or say what an import would do. Errors are listed by line."""
+    """Import ratings and texts, or preview the import. Errors are listed by line."""
     slug = body.rubric.partition("@")[0]
     for rubric in Rubric.objects.filter(project=request.project, slug=slug):
         trust_or_labelling(request, rubric.pk)
@@ -246,7 +246,7 @@ def label_list(request: ApiRequest, label_set: int, paging: Query[Paging]) -> Pa
 @router.get("/label-sets/{int:label_set}/export/{what}/{form}", openapi_extra=GIVES_A_FILE)
 @member()
 def label_set_export(request: ApiRequest, label_set: int, what: str, form: str) -> StreamingHttpResponse:
-    """Get a set's `ratings` or `items` as `csv` or `jsonl`, as the import reads them."""
+    """Get a set's `ratings` or `items` as `csv` or `jsonl`, in the format of the import."""
     row = scored_set_or_404(request, label_set)
     write = EXPORTS.get((what, form))
     if write is None:

@@ -38,7 +38,7 @@ class ExperimentForm(forms.Form):
         required=False,
         min_value=1,
         max_value=MOST_TOKENS,
-        help_text="The experiment pauses when it is used up. Empty for none.",
+        help_text="The experiment pauses when it is used up. Empty: no limit.",
         widget=forms.NumberInput(attrs={"step": "1"}),
     )
 

@@ -32,7 +32,7 @@ class LabelImportForm(forms.Form):
     name = forms.CharField(
         label="Label set",
         max_length=NAME_CHARS,
-        help_text="A set with this name gets the ratings; if there is none, it is created.",
+        help_text="Adds to the set with this name, or creates it.",
         error_messages={"required": "Enter a name."},
         widget=forms.TextInput(attrs={"autocomplete": "off", "list": "label-set-names"}),
     )

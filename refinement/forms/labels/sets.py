@@ -27,7 +27,7 @@ class SettingsForm(forms.Form):
         min_value=1,
         max_value=MOST_RATERS_WANTED,
         initial=2,
-        help_text="With two, Wiggum can tell how far people agree.",
+        help_text="Two or more show how well people agree.",
     )
     note = forms.CharField(
         label="Instructions",
@@ -46,7 +46,7 @@ class TextsForm(forms.Form):
         required=False,
         min_value=0,
         max_value=MOST_AT_ONCE,
-        help_text="Low, middle and high scores of all task types in equal parts.",
+        help_text="How many to take: equal shares of low, middle and high scores, from all task types.",
     )
     task_type = forms.CharField(
         label="Only task type",

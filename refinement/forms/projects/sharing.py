@@ -79,7 +79,7 @@ class ProjectSettingsForm(forms.Form):
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text="Texts that people and the judge both scored, at least. 100 is usual. Empty: no rule.",
+        help_text="How many texts people and the judge must both have scored, such as 100. Empty: no rule.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "numeric"}),
     )
     gate_kappa = forms.DecimalField(
@@ -89,7 +89,7 @@ class ProjectSettingsForm(forms.Form):
         max_value=Decimal(1),
         max_digits=4,
         decimal_places=3,
-        help_text="The judge's agreement with people, at least. Empty: no rule.",
+        help_text="Minimum agreement of the judge with people. Empty: no rule.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "decimal"}),
     )
     gate_like_people = forms.BooleanField(

@@ -77,7 +77,7 @@ class ThreadForm(forms.Form):
         about = choices[0][1].lower() if number is not None else "this run"
         self.fields["body"].widget.attrs |= {
             "rows": 1,
-            "placeholder": f"Comment on {about}; @ names a teammate",
+            "placeholder": f"Comment on {about}, @ to mention",
         }
         places = self.fields["about"]
         assert isinstance(places, forms.ChoiceField)

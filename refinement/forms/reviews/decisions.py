@@ -14,7 +14,7 @@ from refinement.services.reviews.decisions import REASON_CHARS
 KINDS = [
     (DecisionKind.APPROVED.value, "Approve a round"),
     (DecisionKind.RESULT.value, "Choose another round as the result"),
-    (DecisionKind.CHANGES.value, "Request changes (the run does not continue by itself)"),
+    (DecisionKind.CHANGES.value, "Request changes (does not restart the run)"),
     (DecisionKind.REJECTED.value, "Reject the run"),
 ]
 WITHDRAW = (DecisionKind.WITHDRAWN.value, "Withdraw the decision")

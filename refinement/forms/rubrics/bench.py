@@ -56,7 +56,7 @@ class BenchForm(forms.Form):
         required=False,
         max_length=MAX_TASK_CHARS,
         error_messages=too_long(MAX_TASK_CHARS),
-        help_text="What the writer was asked for; the judge reads it. A round brings its own.",
+        help_text="What the writer was asked for; the judge reads it. A run's round includes it.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     version = forms.TypedChoiceField(label="Rubric version", coerce=int)

@@ -11,7 +11,7 @@ from refinement.models.runs.runs import Run
 class DecisionKind(models.TextChoices):
     RESULT = "result", "Another round is the result"
     APPROVED = "approved", "Approved"
-    CHANGES = "changes", "Changes asked for"
+    CHANGES = "changes", "Changes requested"
     REJECTED = "rejected", "Rejected"
     WITHDRAWN = "withdrawn", "Decision withdrawn"
 

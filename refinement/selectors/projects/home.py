@@ -222,14 +222,14 @@ def _gap(entry: Listed, found: PeopleGap | None) -> Gap | None:
 
 def _waits(home: Home) -> str:
     if not home.attention:
-        return "Nothing waits for you."
+        return "You’re all caught up."
     count = home.attention
-    words = "1 thing waits for you" if count == 1 else f"{count} things wait for you"
+    words = "1 item needs you" if count == 1 else f"{count} items need you"
     stopped = len(home.asking)
     if not stopped:
         return f"{words}."
     which = "it" if count == 1 else "one of them" if stopped == 1 else f"{stopped} of them"
-    return f"{words}; {which} {'stops a run' if stopped == 1 else 'stop runs'}."
+    return f"{words}; {which} {'blocks a run' if stopped == 1 else 'block runs'}."
 
 
 def _runs(home: Home) -> str:

@@ -107,7 +107,7 @@ def scope_of(request: ProjectRequest) -> dict[str, Any]:
     form = filter_form(request)
     window = page_window(request, form)
     choice = experiments_choice(request.GET.get("experiments", ""), form.filters)
-    words = {LEAVE_OUT: "Without runs of experiments. ", ONLY: "Only runs of experiments. "}
+    words = {LEAVE_OUT: "Excludes runs of experiments. ", ONLY: "Only runs of experiments. "}
     return {
         "scope": window,
         "scope_query": scope_query(page_query(form, request.GET), window),

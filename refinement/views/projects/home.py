@@ -90,8 +90,8 @@ def problems_of(system: System, waiting: Mapping[str, int]) -> list[Problem]:
         if endpoint["ok"] or not (count or endpoint["name"] not in BUILT_IN):
             continue
         waits = (
-            f" {count} run{'s wait and continue' if count > 1 else ' waits and continues'} by "
-            f"{'themselves' if count > 1 else 'itself'} when it is back."
+            f" {count} run{'s are' if count > 1 else ' is'} waiting and "
+            f"continue{'' if count > 1 else 's'} automatically when it is back."
             if count
             else ""
         )

@@ -33,7 +33,7 @@ def new(client, run, htmx=False, **fields):
 # --- shown ---------------------------------------------------------------------------------------
 def test_a_page_without_comments_offers_the_form(as_viewer, run):
     text = page(as_viewer, run)
-    assert 'placeholder="Comment on round 2; @ names a teammate"' in text
+    assert 'placeholder="Comment on round 2, @ to mention"' in text
     assert "<article" not in text
     assert "data-to-talk" not in text
     assert "at most 20,000 characters" in text
@@ -112,8 +112,8 @@ def test_threads_on_passages_stand_beside_the_text_in_its_order(as_viewer, run, 
 def test_a_comment_becomes_an_instruction(as_editor, as_viewer, run, editor):
     thread = quote(run, editor, "Watch the log", 2, body="Which log?").thread
     path = address(run, f"threads/{thread.pk}/instruct/")
-    assert "Tell the next round" in page(as_editor, run, "rounds/2/")
-    assert "Tell the next round" not in page(as_viewer, run, "rounds/2/")
+    assert "Add as instruction" in page(as_editor, run, "rounds/2/")
+    assert "Add as instruction" not in page(as_viewer, run, "rounds/2/")
     told = as_editor.post(path, {"round": "2"}, headers=HTMX)
     assert "Added to the instructions for the next round." in told.content.decode()
     given = Instruction.objects.get()

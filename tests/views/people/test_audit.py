@@ -265,4 +265,4 @@ def test_nobody_else_reads_the_whole_instance(as_owner, anonymous):
 def test_a_kind_of_action_names_its_object_once():
     assert action_label("view.save") == "saved a view"
     assert action_label("token.revoke") == "revoked an API token"
-    assert action_label("run.example") == "added the prepared example a run"
+    assert action_label("run.example") == "added a run as the prepared example"

@@ -14,7 +14,7 @@ from refinement.selectors.rubrics.definitions import definition_of
 from refinement.selectors.trust.measurements.before import (
     Before,
     People,
-    measured_before,
+    known_before,
     people_on,
     stored_verdicts,
 )
@@ -83,7 +83,7 @@ def pairs_of(
     done = [item for item in items if judged.get(item.pk)]
     stored = stored_verdicts({item.round_id for item in done if item.round_id is not None})
     unlike = {item.label_item_id for item in done if item.round_id is None and item.label_item_id is not None}
-    measured = measured_before(measurement, unlike) if unlike else {}
+    measured = known_before(measurement, unlike) if unlike else {}
     people = people_on(done)
     found = []
     for item in done:

@@ -1,25 +1,17 @@
-"""What figures amount to: how much evidence there is, and how a judge stands beside people.
+"""What figures amount to: how much evidence there is, and how a judge stands beside people."""
 
-The thresholds are rules of thumb, in one place, so that pages, gates and docs say the same.
-"""
-
+from refinement.selectors.trust.words import COMPARES, FIRST, GATES, LEAST_ALPHA
 from refinement.statistics.agreement.bootstrap import Figure
 from refinement.statistics.agreement.judges import JudgeFigures
-
-FEWEST_LABELS = 30  # texts; with fewer there is no verdict
-MAY_GATE = 100
-COMPARES = 200
-# People who agree less than this do not agree on what the criterion means: no judge can be measured.
-LEAST_ALPHA = 0.2
 
 
 def evidence(labels: int) -> str:
     """How far figures from this many labelled texts carry."""
     if not labels:
         return "none"
-    if labels < FEWEST_LABELS:
+    if labels < FIRST:
         return "not_enough"
-    if labels < MAY_GATE:
+    if labels < GATES:
         return "usable"
     return "may_gate" if labels < COMPARES else "compares"
 
@@ -36,7 +28,7 @@ def standing(found: JudgeFigures) -> str:
     """
     if people_disagree(found):
         return "not_measurable"
-    if found.items < FEWEST_LABELS:
+    if found.items < FIRST:
         return "not_enough"
     kappa = found["kappa"]
     if kappa is None or kappa.low is None or kappa.low <= 0:
@@ -50,12 +42,15 @@ def standing(found: JudgeFigures) -> str:
 def people_disagree(found: JudgeFigures) -> bool:
     """Whether alpha is too low, over enough texts to say so."""
     alpha = found["alpha"]
-    return alpha is not None and found.alpha_items >= FEWEST_LABELS and alpha.value <= LEAST_ALPHA
+    return alpha is not None and found.alpha_items >= FIRST and alpha.value <= LEAST_ALPHA
 
 
 def worse_than_people(found: JudgeFigures) -> bool | None:
-    """Whether the judge agrees less with a person than people do with each other; None if unknown."""
+    """Whether the judge agrees less with a person than people do with each other.
+
+    None if that is unknown, or if people do not agree with each other.
+    """
     apart: Figure | None = found["against_people"]
-    if found.items < FEWEST_LABELS or apart is None or apart.high is None:
+    if found.items < FIRST or people_disagree(found) or apart is None or apart.high is None:
         return None
     return apart.high < 0

@@ -11,6 +11,8 @@ from refinement.charts.intervals import number_text
 
 # How many labels are needed: for any answer, for a usable one, to gate, and to compare two judges.
 FIRST, USABLE, GATES, COMPARES = STEPS = (30, 50, 100, 200)
+# People who agree less than this do not agree on what the criterion means: no judge can be measured.
+LEAST_ALPHA = 0.2
 MOST_NAMED = 4
 NOTICEABLE = 0.025  # of the scale: smaller biases are not worth a sentence
 CONSTANT = "no better than always giving the most common score"
@@ -306,7 +308,7 @@ def fact_words(*, labels: int, kappa: float | None, alpha: float | None, worse: 
         return Standing("·", "No labels yet")
     if labels < FIRST:
         return Standing("·", f"Not enough evidence: {_labels(labels)}")
-    if worse is None and alpha is not None:
+    if worse is None and alpha is not None and alpha <= LEAST_ALPHA:
         return Standing("–", "People disagree with each other")
     if worse is None or kappa is None:
         return Standing("·", "How well people agree is not known")

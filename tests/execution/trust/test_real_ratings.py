@@ -52,4 +52,7 @@ def test_people_who_do_not_agree_cannot_measure_a_judge(project):
     standings = {entry["key"]: entry["standing"] for entry in report["criteria"]}
     assert standings["fluency"] == standings["coherence"] == "not_measurable"
     assert standings["informativeness"] == "as_people"
+    worse = {entry["key"]: entry["worse_than_people"] for entry in report["criteria"]}
+    assert worse["fluency"] is worse["coherence"] is None
+    assert worse["informativeness"] is False
     assert report["evidence"] == "compares"

@@ -1,14 +1,18 @@
 """What a replay says: flips, noise, which criteria moved, and who is closer to people."""
 
+import json
+
 import pytest
 
 from refinement.engine.codec import rubric_to_json, rubric_with
 from refinement.execution.trust.replays import compute_replay
-from refinement.models import HumanScore, JudgeRecord, Round, Verdict
+from refinement.models import HumanScore, JudgeRecord, LabelItem, Round, Verdict
 from refinement.services.trust.judges import judge_ensure
+from refinement.services.trust.label_importing import FileText, label_files_import
+from refinement.services.trust.measurements.creating import NewItem
 from tests.execution.trials.given import JUDGE, Table, definition
 from tests.loopback.replies import made_to_fit
-from tests.services.trust.measurements.given import carried_out
+from tests.services.trust.measurements.given import a_measurement, carried_out
 from tests.services.trust.measurements.replaying import a_judged_run, a_replay
 
 pytestmark = pytest.mark.django_db
@@ -101,6 +105,44 @@ def test_people_say_who_is_closer(table: Table, editor, viewer):
     assert agreement["labels"] == 2
     assert agreement["criteria"][0]["mae_before"] == pytest.approx(1.75)
     assert agreement["criteria"][0]["mae_after"] == pytest.approx(1.1)
+
+
+def a_recorded_set(table: Table, *scores: float, judge: str = JUDGE.model) -> list[NewItem]:
+    """Texts of a label set that a judge scored elsewhere, alike on all criteria."""
+    keys = [criterion.key for criterion in definition().criteria]
+    rows = [f"t{at},{key},j,{score}" for at, score in enumerate(scores) for key in keys]
+    items = [json.dumps({"item": f"t{at}", "text": f"# Text {at}"}) for at in range(len(scores))]
+    label_files_import(
+        project=table.project,
+        rubric=table.version.rubric.slug,
+        name=judge,
+        ratings=FileText("\n".join(["item,criterion,rater,score", *rows])),
+        items=FileText("\n".join(items)),
+        judges={"j": judge},
+    )
+    return [NewItem(row.text, label_item=row) for row in LabelItem.objects.filter(label_set__name=judge)]
+
+
+def test_a_recorded_judge_is_what_a_replay_of_its_texts_is_compared_with(table: Table):
+    items = a_recorded_set(table, 9.5, 8)
+    draft = rubric_to_json(rubric_with(definition(), {"purpose": "Stricter."}))
+    table.says(7, 9.2)
+    measurement = a_measurement(table, kind="replay", items=items, definition=draft)
+    found = compute_replay(carried_out(measurement).pk)
+    assert [point["flip"] for point in found["points"]] == ["to_fail", "to_pass"]
+    assert (found["versions"], found["judges"]) == (["v1"], [JUDGE.model])
+
+
+def test_the_same_model_comes_before_another_recorded_one(table: Table):
+    items = a_recorded_set(table, 9.5, judge="other:1b")
+    table.says(7)
+    earlier = carried_out(a_measurement(table, kind="replay", items=items))
+    assert compute_replay(earlier.pk)["judges"] == ["other:1b"]
+    table.says(6)
+    draft = rubric_to_json(rubric_with(definition(), {"purpose": "Stricter."}))
+    again = carried_out(a_measurement(table, kind="replay", items=items, definition=draft))
+    found = compute_replay(again.pk)
+    assert (found["judges"], found["points"][0]["before"]) == ([JUDGE.model], 7)
 
 
 def test_repeats_are_averaged(table: Table):

@@ -215,6 +215,11 @@ def test_a_preference_for_the_own_family():
         ({"labels": 12, "kappa": 0.1, "alpha": 0.8, "worse": True}, "Not enough evidence: 12 labels", ""),
         ({"labels": 80, "kappa": 0.6, "alpha": 0.1, "worse": None}, "People disagree with each other", ""),
         (
+            {"labels": 80, "kappa": 0.6, "alpha": 0.8, "worse": None},
+            "How well people agree is not known",
+            "",
+        ),
+        (
             {"labels": 80, "kappa": 0.6, "alpha": None, "worse": None},
             "How well people agree is not known",
             "",

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.db.models import F
 
-from refinement.engine.types import Severity
+from refinement.engine.scoring import composite
+from refinement.engine.types import Rubric, Severity
 from refinement.models import (
     CheckResult,
     HumanScore,
@@ -80,8 +81,53 @@ def before_of(row: Mapping[str, Any], *, blocked: bool) -> Before:
     )
 
 
+def known_before(measurement: Measurement, label_items: Collection[int]) -> dict[int, Before]:
+    """A verdict on each text of a label set by another judge or version, of the same model if there is one.
+
+    From earlier measurements, or of a judge that was recorded elsewhere.
+    """
+    measured = measured_before(measurement, label_items)
+    recorded = recorded_before(measurement, label_items)
+    found = recorded | measured
+    for known in (recorded, measured):
+        found |= {key: before for key, before in known.items() if before.judge == measurement.model}
+    return found
+
+
+def recorded_before(measurement: Measurement, label_items: Collection[int]) -> dict[int, Before]:
+    """The first whole verdict of a recorded judge on each text, of the same model if there is one."""
+    found: dict[int, Before] = {}
+    rubrics: dict[int, Rubric] = {}
+    for keys in batches(sorted(label_items)):
+        rows = Label.objects.filter(item__in=keys).exclude(rater__judge_model="")
+        rows = rows.select_related("rater", "item__label_set__rubric_version").defer(
+            "item__text", "item__task"
+        )
+        for row in sorted(rows, key=lambda row: (row.rater.judge_model != measurement.model, row.pk)):
+            version, judge = row.item.label_set.rubric_version, row.rater.judge_model
+            same = (version.pk, judge, []) == judge_of(measurement)
+            if row.item_id in found or (same and not measurement.is_draft):
+                continue
+            if version.pk not in rubrics:
+                rubrics[version.pk] = definition_of(version)
+            if before := recorded_verdict(row, rubrics[version.pk], f"v{version.number}"):
+                found[row.item_id] = before
+    return found
+
+
+def recorded_verdict(row: Label, rubric: Rubric, version: str) -> Before | None:
+    """None if a criterion is missing."""
+    scores = {key: Decimal(str(score)) for key, score in row.scores.items()}
+    if not all(criterion.key in scores for criterion in rubric.criteria):
+        return None
+    total, mark = composite(rubric, scores, ()), rubric.policy.pass_threshold
+    known = {key: float(score) for key, score in scores.items()}
+    passed = None if mark is None else total >= mark
+    return Before(known, float(total), passed, version, row.rater.judge_model)
+
+
 def measured_before(measurement: Measurement, label_items: Collection[int]) -> dict[int, Before]:
-    """The newest verdict on each text of a label set by another judge or version, from a measurement."""
+    """The verdict on each text from a measurement: the newest of the same model, or the newest."""
     found: dict[int, Before] = {}
     earlier = (
         Measurement.objects.filter(
@@ -94,7 +140,7 @@ def measured_before(measurement: Measurement, label_items: Collection[int]) -> d
         .distinct()
         .order_by("-pk")[:10]
     )
-    for other in earlier:
+    for other in sorted(earlier, key=lambda row: (row.model != measurement.model, -row.pk)):
         if not measurement.is_draft and same_judge(other, measurement):
             continue
         rubric = definition_of(other.rubric_version)
@@ -116,11 +162,11 @@ def measured_before(measurement: Measurement, label_items: Collection[int]) -> d
 
 def same_judge(one: Measurement, other: Measurement) -> bool:
     """Whether both are about the same version and judge."""
-    return (one.rubric_version_id, one.model, one.panel) == (
-        other.rubric_version_id,
-        other.model,
-        other.panel,
-    )
+    return judge_of(one) == judge_of(other)
+
+
+def judge_of(measurement: Measurement) -> tuple[int, str, list[Any]]:
+    return measurement.rubric_version_id, measurement.model, measurement.panel
 
 
 def people_on(items: Sequence[MeasurementItem]) -> dict[int, People]:

@@ -9,12 +9,18 @@ from refinement.cli.exits import BadInput, Refused
 from refinement.cli.instances.base import Instance, Push
 from refinement.cli.options import on_instance
 from refinement.cli.output import print_json, print_message, print_table
+from refinement.cli.pushing import (
+    print_pushed,
+    push_options,
+    single_file_check,
+    slug_and_base,
+    version_number,
+)
 from refinement.cli.rubric_files import (
     Stamp,
     file_read,
     file_write,
     problems_of,
-    slug_for,
     stamp_of,
     stamped,
 )
@@ -83,8 +89,8 @@ def rubric_pull(
 
 
 def pull_one(instance: Instance, reference: str, out: str, *, force: bool) -> dict[str, object]:
-    slug, _, number = reference.partition("@")
-    found = instance.rubric_text(slug, version_number(reference, number))
+    slug = reference.partition("@")[0]
+    found = instance.rubric_text(slug, version_number(reference, noun="rubric"))
     text = stamped(found.text, Stamp(found.slug, found.version))
     if out == "-":
         click.echo(text, nl=False)
@@ -104,15 +110,6 @@ def pull_one(instance: Instance, reference: str, out: str, *, force: bool) -> di
     return {"rubric": slug, "version": found.version, "file": str(path), "status": status}
 
 
-def version_number(reference: str, number: str) -> int | None:
-    if "@" not in reference:
-        return None
-    wanted = number.removeprefix("v")
-    if not (wanted.isascii() and wanted.isdigit()):
-        raise BadInput(f"{reference!r} has no valid version; write it like RUBRIC@3.")
-    return int(wanted)
-
-
 def is_a_version(instance: Instance, text: str) -> bool:
     """Whether the file is equal to the version it was pulled from."""
     stamp = stamp_of(text)
@@ -124,7 +121,6 @@ def is_a_version(instance: Instance, text: str) -> bool:
         return False
 
 
-PUSHED = {"created": "created:", "saved": "saved:", "unchanged": "unchanged:"}
 PUSH_EXAMPLES = """
 \b
 Examples:
@@ -134,20 +130,7 @@ Examples:
 
 
 @rubric.command("push", epilog=PUSH_EXAMPLES)
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, dir_okay=False)
-)
-@click.option(
-    "--rubric",
-    "slug",
-    metavar="SLUG",
-    help="the rubric's slug (default: from the first line, or the file's name)",
-)
-@click.option(
-    "--base", type=click.IntRange(min=1), metavar="VERSION", help="the version the file was made from"
-)
-@click.option("--note", default="", help="a note for the version: what has changed")
-@click.option("--force", is_flag=True, help="save on top of any version")
+@push_options("rubric")
 @on_instance
 def rubric_push(
     instance: Instance,
@@ -164,14 +147,13 @@ def rubric_push(
     that changes by others are not overwritten. The push updates the first line of the file, which names its
     version.
     """
-    if len(files) > 1 and (slug or base):
-        raise BadInput("--rubric and --base work with one file only; push the files one by one.")
+    single_file_check(files, "rubric", slug, base)
     pushes = [push_of(path, slug, base, note=note, force=force) for path in files]
     pushed = []
     for path, push in zip(files, pushes, strict=True):
         result = instance.rubric_push(push)
         file_stamped(path, push.text, Stamp(result["rubric"], result["version"]))
-        print_message(f"{path}: {result['rubric']} {PUSHED[result['status']]} version {result['version']}")
+        print_pushed(path, result["rubric"], result["version"], result["status"])
         pushed.append({**result, "file": str(path)})
     if as_json:
         print_json({"pushed": pushed})
@@ -183,10 +165,8 @@ def push_of(path: Path, slug: str | None, base: int | None, *, note: str, force:
     if problems := problems_of(text):
         errors = "\n".join(f"{path}:{line}: {message}" for line, message in problems)
         raise BadInput(f"{path} is not a valid rubric; nothing was saved.\n{errors}")
-    stamp = stamp_of(text)
-    named = slug or (stamp.slug if stamp else slug_for(path))
-    known = stamp.version if stamp and stamp.slug == named else None
-    return Push(slug=named, text=text, base=base or known, force=force, note=note)
+    named, known = slug_and_base(path, stamp_of(text), slug, base, noun="rubric")
+    return Push(slug=named, text=text, base=known, force=force, note=note)
 
 
 def file_stamped(path: Path, text: str, stamp: Stamp) -> None:

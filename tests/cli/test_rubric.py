@@ -133,6 +133,7 @@ def test_all_rubrics_into_a_folder(wiggum, briefs, project, owner, folder):
         (("pull", "nothing"), 4, "rubric 'nothing'"),
         (("pull", "briefs@9"), 4, "has no version"),
         (("pull", "briefs@new"), 2, "has no valid version"),
+        (("pull", "briefs@99999999999999999999"), 2, "has no valid version"),
         (("pull",), 2, "name at least one rubric"),
         (("push", "missing.yaml"), 4, "cannot read missing.yaml: No such file"),
     ],

@@ -11,6 +11,13 @@ import click
 from refinement.cli.exits import BadInput
 from refinement.cli.options import json_option, project_option, server_options
 from refinement.cli.output import print_json, print_message, print_table
+from refinement.cli.pushing import (
+    print_pushed,
+    push_options,
+    single_file_check,
+    slug_and_base,
+    version_number,
+)
 from refinement.cli.suites.run import suite_run
 
 if TYPE_CHECKING:
@@ -19,7 +26,6 @@ if TYPE_CHECKING:
 
 COLUMNS = {"slug": "SUITE", "version": "VERSION", "tasks": "TASKS", "name": "NAME"}
 TASK_COLUMNS = {"key": "KEY", "task_type": "TYPE", "also": "ALSO HAS", "title": "TITLE"}
-PUSHED = {"created": "created:", "saved": "saved:", "unchanged": "unchanged:"}
 
 
 @click.group()
@@ -93,9 +99,9 @@ def suite_show(
 
     if as_yaml and as_json:
         raise BadInput("choose --yaml or --json.")
-    slug, _, number = name.partition("@")
+    slug = name.partition("@")[0]
     with suites_opened(server, token, project) as suites:
-        found = suites.suite(slug, version_number(name, number))
+        found = suites.suite(slug, version_number(name, noun="suite"))
     text = found.suite
     if as_yaml:
         click.echo(stamped(suite_to_yaml(text), Stamp(found.slug, found.version)), nl=False)
@@ -118,15 +124,6 @@ def task_line(task: Any) -> dict[str, Any]:
     return {"key": task.key, "task_type": task.task_type, "title": task.title, "also": ", ".join(also)}
 
 
-def version_number(name: str, number: str) -> int | None:
-    if "@" not in name:
-        return None
-    wanted = number.removeprefix("v")
-    if not (wanted.isascii() and wanted.isdigit() and 0 < int(wanted[:10]) < 2**31):
-        raise BadInput(f"{name!r} has no valid version; write it like SUITE@3.")
-    return int(wanted)
-
-
 PUSH_EXAMPLES = """
 \b
 Examples:
@@ -137,20 +134,7 @@ Examples:
 
 
 @suite.command("push", epilog=PUSH_EXAMPLES)
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, dir_okay=False)
-)
-@click.option(
-    "--suite",
-    "slug",
-    metavar="SLUG",
-    help="the suite's slug (default: from the first line, or the file's name)",
-)
-@click.option(
-    "--base", type=click.IntRange(min=1), metavar="VERSION", help="the version the file was made from"
-)
-@click.option("--note", default="", help="a note for the version: what has changed")
-@click.option("--force", is_flag=True, help="save on top of any version")
+@push_options("suite")
 @server_options
 @project_option
 @json_option
@@ -172,8 +156,7 @@ def suite_push(
     refused, so that changes by others are not overwritten. The push updates the first line of a YAML file,
     which names its version.
     """
-    if len(files) > 1 and (slug or base):
-        raise BadInput("--suite and --base work with one file only; push the files one by one.")
+    single_file_check(files, "suite", slug, base)
     from refinement.cli.rubric_files import Stamp
     from refinement.cli.suites.files import file_stamped, suite_file
 
@@ -186,8 +169,7 @@ def suite_push(
                 print_message(f"{file.path}: {message}")
             result = suites.push(push)
             file_stamped(file, Stamp(result["suite"], result["version"]))
-            done = f"{result['suite']} {PUSHED[result['status']]} version {result['version']}"
-            print_message(f"{file.path}: {done}")
+            print_pushed(file.path, result["suite"], result["version"], result["status"])
             pushed.append({**result, "file": str(file.path)})
     if as_json:
         print_json({"pushed": pushed})
@@ -195,10 +177,7 @@ def suite_push(
 
 def push_of(file: "SuiteFile", slug: str | None, base: int | None, *, note: str, force: bool) -> "SuitePush":
     from refinement.cli.instances.suites import SuitePush
-    from refinement.cli.rubric_files import slug_for
 
-    stamp = file.stamp
-    named = slug or (stamp.slug if stamp else slug_for(Path(file.path.stem), "--suite"))
-    known = stamp.version if stamp and stamp.slug == named else None
+    named, known = slug_and_base(Path(file.path.stem), file.stamp, slug, base, noun="suite")
     names = file.kind == "yaml"
-    return SuitePush(slug=named, suite=file.suite, names=names, base=base or known, force=force, note=note)
+    return SuitePush(slug=named, suite=file.suite, names=names, base=known, force=force, note=note)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.text import slugify
 
 from refinement.engine import types as engine
@@ -14,6 +13,7 @@ from refinement.models import Check, Criterion, Project, Rubric, RubricVersion, 
 from refinement.models.rubrics.rubrics import INITIAL_NOTE
 from refinement.selectors.rubrics.comparisons import definitions_compared
 from refinement.selectors.rubrics.definitions import definition_of
+from refinement.services.archiving import archived_set
 from refinement.services.audit import audit_record
 
 # Page names in URLs where a rubric's slug would be.
@@ -129,11 +129,8 @@ def copy_name(name: str) -> str:
 @transaction.atomic
 def rubric_archive(*, rubric: Rubric, user: User, archived: bool = True) -> bool:
     """Archive or unarchive the rubric. Return False if it was already in that state."""
-    locked = Rubric.objects.select_for_update().get(pk=rubric.pk)
-    if (locked.archived_at is not None) is archived:
+    if not archived_set(rubric, archived=archived):
         return False
-    rubric.archived_at = timezone.now() if archived else None
-    rubric.save(update_fields=["archived_at"])
     action = "rubric.archive" if archived else "rubric.unarchive"
     record_change(action, rubric, user, {"archived": not archived}, {"archived": archived})
     return True

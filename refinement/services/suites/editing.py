@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils import timezone
 from django.utils.text import slugify
 
 from refinement.interchange.suites.types import (
@@ -20,6 +19,7 @@ from refinement.interchange.suites.types import (
 )
 from refinement.models import Project, Suite, SuiteTask, SuiteVersion, User
 from refinement.selectors.suites.tasks import tasks_of
+from refinement.services.archiving import archived_set
 from refinement.services.audit import audit_record
 from refinement.services.rubrics.editing import NewerVersion
 
@@ -253,11 +253,8 @@ def suite_restore(*, suite: Suite, number: int, edited_from: int, user: User) ->
 @transaction.atomic
 def suite_archive(*, suite: Suite, user: User, archived: bool = True) -> bool:
     """Archive or unarchive the suite. Return False if it was already in that state."""
-    locked = Suite.objects.select_for_update().get(pk=suite.pk)
-    if (locked.archived_at is not None) is archived:
+    if not archived_set(suite, archived=archived):
         return False
-    suite.archived_at = timezone.now() if archived else None
-    suite.save(update_fields=["archived_at"])
     action = "suite.archive" if archived else "suite.unarchive"
     _record(action, suite, user, {"archived": not archived}, {"archived": archived})
     return True

@@ -20,6 +20,7 @@ from refinement.models import (
     Run,
     User,
 )
+from refinement.selectors.trust.gate import run_standing
 from refinement.texts import one_line
 
 NAME_CHARS = 80
@@ -97,7 +98,9 @@ def notice_run_ended(run: Run, *, outcome: str, by: User | None = None) -> None:
     """Notify the person who launched the run of its end. `by` is the person who stopped it."""
     name = one_line(by.display_name, NAME_CHARS) if by else ""
     how = f"was stopped by {name}" if by else ENDED.get(outcome, "ended")
-    text = f"{subject(run)} {how}."
+    standing = run_standing(run) if outcome == Outcome.PASS else None
+    doubt = "" if standing is None or standing.proven else f" {standing.sentence}"
+    text = f"{subject(run)} {how}.{doubt}"
     _notify(News(NoticeKind.RUN_ENDED, run, text, by, by.display_name if by else ""), _launcher(run))
 
 

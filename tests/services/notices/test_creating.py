@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 from django.utils import timezone
 
-from refinement.models import Decision, Membership, Notice, NoticeChoice, ReviewRequest
+from refinement.models import Decision, Membership, Notice, NoticeChoice, Project, ReviewRequest
 from refinement.services.notices import reading as notice_reading
 from refinement.services.notices.creating import (
     notice_decision,
@@ -173,3 +173,15 @@ def test_what_was_read_long_ago_is_forgotten_a_part_at_a_time(run, owner, monkey
     assert [notices_clean(), notices_clean(), notices_clean()] == [2, 1, 0]
     kept = Notice.objects.filter(user=owner, text="x")
     assert sorted(row.read_at is None for row in kept) == [False, True]
+
+
+def test_a_pass_by_an_unproven_judge_says_so(run, project):
+    notice_run_ended(run, outcome="PASS")
+    Project.objects.filter(pk=project.pk).update(gate_labels=100)
+    run.project.refresh_from_db()
+    for outcome in ("PASS", "FAIL"):
+        notice_run_ended(run, outcome=outcome)
+    plain, doubted, failed = (text.partition("”, ")[2] for _, _, text in told())
+    assert plain == "passed."
+    assert doubted == "passed. Unproven judge: 0 of 100 labels."
+    assert failed == "ended below the pass mark."

@@ -62,7 +62,8 @@ def window_for(caller: Caller, brief: Brief, speaker: Speaker, round_number: int
     if info is None:
         return None
     limit = info.context_length
-    users = {each.role for each in caller.speakers() if caller.target(each) == target}
+    speakers = caller.speakers() if may_have_board(brief.rubric) else [Speaker(role) for role in Role]
+    users = {each.role for each in speakers if caller.target(each) == target}
     if not may_have_board(brief.rubric) and not names_changes(brief.rubric, History(), 2):
         users.discard(Role.CLERK)  # it is never asked
     wanted = max(context_tokens_for(*expected_sizes(brief, each), None) for each in users)

@@ -12,26 +12,28 @@ from refinement.models import Report, ReportKind, ReportStatus
 PAUSE = timedelta(seconds=20)  # many runs end at the same time: they are read together
 
 
-@transaction.atomic
 def failures_request_later(project_id: int) -> bool:
     """Schedules the project's failures after a pause, if anybody has ever looked at them.
 
-    At most one update for each run that ends, and none while the report is already scheduled.
+    One query for each run that ends while the report is scheduled already, or was never wanted.
     """
     rows = Report.objects.filter(kind=ReportKind.FAILURES, subject=project_id)
+    resting = [ReportStatus.DONE, ReportStatus.FAILED]
+    if not rows.filter(status__in=[*resting, ReportStatus.RUNNING]).exists():
+        return False
     due = timezone.now() + PAUSE
-    ended = rows.filter(status__in=[ReportStatus.DONE, ReportStatus.FAILED])
-    scheduled = ended.update(
-        status=ReportStatus.WAITING,
-        asked=F("asked") + 1,
-        next_try_at=due,
-        woken_at=due,
-        waiting_for="New results",
-        wakes=0,
-        crashes=0,
-    )
-    if scheduled:
-        for pk in rows.values_list("pk", flat=True):
-            wake(Report, pk, delay=PAUSE)
-        return True
+    with transaction.atomic():
+        scheduled = rows.filter(status__in=resting).update(
+            status=ReportStatus.WAITING,
+            asked=F("asked") + 1,
+            next_try_at=due,
+            woken_at=due,
+            waiting_for="New results",
+            wakes=0,
+            crashes=0,
+        )
+        if scheduled:
+            for pk in rows.values_list("pk", flat=True):
+                wake(Report, pk, delay=PAUSE)
+            return True
     return bool(rows.filter(status=ReportStatus.RUNNING).update(asked=F("asked") + 1))

@@ -105,7 +105,7 @@ def in_sample(rule_id: int, run_id: int, percent: int) -> bool:
 def _rules_for(run: Run) -> QuerySet[ReviewRule]:
     of_rubric = Q(rubric__isnull=True) | Q(rubric_id=run.rubric_id)
     rules = ReviewRule.objects.filter(of_rubric, project_id=run.project_id, ended_at__isnull=True)
-    return rules.select_related("project").order_by("pk")
+    return rules.order_by("pk")
 
 
 def _asked_by(rule: ReviewRule, run: Run) -> list[ReviewRequest]:

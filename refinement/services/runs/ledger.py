@@ -33,7 +33,7 @@ class CorrectionConflict(Exception):
     """Another person has corrected the same feedback since the page was opened. The message says how."""
 
 
-def ledger_store(run: Run) -> RunLedger:
+def ledger_store(run: Run) -> None:
     """Work out the run's ledger from its rounds, and keep it with its counts."""
     rubric = rubric_from_json(run.snapshot)
     steps = steps_of(run, rubric)
@@ -46,7 +46,12 @@ def ledger_store(run: Run) -> RunLedger:
         "growth": grown,
         **asdict(counted(corrected(entries, corrections_of(run)))),
     }
-    return RunLedger.objects.update_or_create(run=run, defaults=values)[0]
+    RunLedger.objects.bulk_create(
+        [RunLedger(run=run, **values)],
+        update_conflicts=True,
+        unique_fields=["run"],
+        update_fields=list(values),
+    )
 
 
 def corrections_of(run: Run) -> dict[tuple[int, str, int], str]:
@@ -57,27 +62,27 @@ def corrections_of(run: Run) -> dict[tuple[int, str, int], str]:
 def ledger_store_later(run: Run) -> None:
     """Keep the ledger once the current transaction, which ends the run, is committed.
 
-    If the process is killed in between, `ledgers_sweep` does it; until then pages work it out themselves.
+    `run` is the row as the transaction stores it. If the process is killed in between, `ledgers_sweep` does
+    it; until then pages work it out themselves.
     """
-    transaction.on_commit(partial(_store_quietly, run.pk), robust=True)
+    if run.rounds_judged:
+        transaction.on_commit(partial(_store_quietly, run), robust=True)
 
 
-def _store_quietly(number: int) -> None:
+def _store_quietly(run: Run) -> None:
     try:
-        run = Run.objects.filter(pk=number).first()
-        if run is not None and run.rounds_judged:
-            ledger_store(run)
+        ledger_store(run)
     except AnyDatabaseError as error:
-        log.warning("run=%s: cannot keep its ledger: %s", number, error)
+        log.warning("run=%s: cannot keep its ledger: %s", run.pk, error)
 
 
 def ledgers_sweep() -> int:
     """Keep the ledgers that are missing among the newest finished runs; returns how many were."""
     newest = Run.objects.order_by("-pk").values_list("pk", flat=True)[:SWEPT_RUNS]
     finished = Run.objects.filter(pk__in=list(newest), status=RunStatus.FINISHED, rounds_judged__gt=0)
-    missing = list(finished.filter(ledger__isnull=True).values_list("pk", flat=True)[:SWEPT_AT_ONCE])
-    for number in missing:
-        _store_quietly(number)
+    missing = list(finished.filter(ledger__isnull=True)[:SWEPT_AT_ONCE])
+    for run in missing:
+        _store_quietly(run)
     return len(missing)
 
 

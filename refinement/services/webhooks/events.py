@@ -86,7 +86,7 @@ def _experiment_values(experiment: Experiment, project: Project) -> dict[str, ob
 
 def _hooks_for(event: WebhookEvent, project_id: int) -> list[Webhook]:
     """The project's active webhooks with this event."""
-    hooks = Webhook.objects.filter(project=project_id, active=True).select_related("project")
+    hooks = Webhook.objects.filter(project=project_id, active=True)
     return [hook for hook in hooks if event.value in hook.events]
 
 

@@ -96,20 +96,36 @@ def fill(size: int, chars: int) -> None:
 
 
 def write_runs(project: Any, user: Any, size: int, chars: int) -> Iterator[int]:
-    """Writes the same thousand runs repeatedly, the oldest first; yields their number so far."""
+    """Writes the oldest thousand runs, and then copies of them; yields the number of runs so far."""
     from django.utils import timezone
 
+    from benchmarks.copying import blocks_copy, blocks_created
     from refinement.demo.project import demo_people
     from refinement.demo.rows import Cast, runs_write
 
     pairs = stories(project, user, chars, random.Random(SEED))
     cast = Cast(project, demo_people(project), pairs, unfinished=pairs)
-    now, apart = timezone.now(), timedelta(days=DAYS) / size
-    for start in range(0, size, THOUSAND):
-        count, rng = min(THOUSAND, size - start), random.Random(SEED)
-        until: datetime = now - apart * (size - start - count)
-        for done in runs_write(cast, count, rng, until=until, days=DAYS * count / size, calls=False):
-            yield start + done
+    count = min(THOUSAND, size)
+    days = DAYS * count / size
+    until: datetime = timezone.now() - timedelta(days=DAYS - days)
+    with blocks_created() as blocks:
+        for _ in runs_write(cast, count, random.Random(SEED), until=until, days=days, calls=False):
+            pass
+    yield count
+    for number in range(1, size // count):
+        blocks_copy(blocks, number, number * timedelta(days=days))
+        yield count * (number + 1)
+    sequences_reset(blocks)
+
+
+def sequences_reset(blocks: Any) -> None:
+    """On PostgreSQL, has new rows numbered after the copies."""
+    from django.core.management.color import no_style
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(no_style(), [block.model for block in blocks]):
+            cursor.execute(statement)
 
 
 def run_numbers(project: Any) -> list[int]:

@@ -11,6 +11,8 @@ from benchmarks.instance import ROOT, Instance, database_drop, database_make, en
 NOWHERE = "http://127.0.0.1:9"
 ADDRESS = "database"  # a file with the address of the folder's PostgreSQL database, if it has one
 FILLED = "filled"  # a file that exists once all runs are created, with the length of their candidates
+SCHEMA = "0001_initial.py"  # the migration that made its tables
+CURRENT = ROOT / "refinement/migrations" / SCHEMA
 ANALYZE = "from django.db import connection; connection.cursor().execute('ANALYZE')"
 
 
@@ -22,7 +24,7 @@ def saved_instance(folder: Path, database: str, runs: int, chars: int) -> Instan
     elif (folder / FILLED).read_text() != str(chars):
         raise SystemExit(f"{folder} has candidates of another length; use another folder.")
     app = instance_open(folder)
-    app.manage("migrate", "-v0")
+    schema_update(app, folder)
     if database == "postgres":
         app.manage("shell", "-v0", "-c", ANALYZE)  # a new index has no statistics yet
     return app
@@ -35,7 +37,17 @@ def instance_create(folder: Path, database: str) -> Instance:
         (folder / ADDRESS).write_text(database_make(f"wiggum_bench_{token_hex(6)}"))
     app = instance_open(folder)
     app.manage("migrate", "-v0")
+    shutil.copy(CURRENT, folder / SCHEMA)
     return app
+
+
+def schema_update(app: Instance, folder: Path) -> None:
+    """Brings the tables to the current models."""
+    app.manage("migrate", "-v0")
+    if (folder / SCHEMA).read_bytes() != CURRENT.read_bytes():
+        command = [sys.executable, "-m", "benchmarks.reshaping", str(folder / SCHEMA)]
+        subprocess.run(command, cwd=ROOT, env=app.environment, check=True)
+        shutil.copy(CURRENT, folder / SCHEMA)
 
 
 def instance_open(folder: Path) -> Instance:

@@ -5,11 +5,10 @@ does nothing for a database that was filled before. The differences between the 
 ordinary schema changes. A table that SQLite copies for one loses its triggers: the benchmarks only read.
 """
 
-import importlib.util
 import os
+import runpy
 import sys
 from pathlib import Path
-from typing import Any
 
 APP, NAME = "refinement", "0001_initial"
 
@@ -32,7 +31,7 @@ def reshape(old: Path) -> list[str]:
     from django.db.migrations.state import ProjectState
 
     loader = MigrationLoader(None)
-    before = migration_in(old)
+    before = runpy.run_path(str(old))["Migration"](NAME, APP)
     needed = [key for key in before.dependencies if key in loader.graph.nodes]
     state = before.mutate_state(loader.project_state(needed))
     detector = MigrationAutodetector(state, ProjectState.from_apps(apps))
@@ -45,14 +44,6 @@ def reshape(old: Path) -> list[str]:
             operation.database_forwards(APP, editor, state, after)
             state = after
     return [operation.describe() for operation in operations]
-
-
-def migration_in(file: Path) -> Any:
-    spec = importlib.util.spec_from_file_location("old_initial_migration", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Migration(NAME, APP)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.profiles import RALPH_POLICY, RALPH_SCALE, context_rules_for
 from refinement.engine.types import ONE, Check, Gate, Information, Rubric, Severity
 from refinement.evals.dialects.asserts.tools import needs_tools
+from refinement.evals.finding import MissingEval
 from refinement.evals.targets import instance_target, read_targets_file, targets_file
 from refinement.evals.types import DEFAULT_LOOP, BadEval, Case, EvalFile, Loop, Rule, Target
 from refinement.providers.command import TIMEOUT_SECONDS
@@ -69,8 +70,11 @@ class Planner:
     _shared: dict[Path, dict[str, Target]] = field(default_factory=dict)
 
     def jobs(self, files: Sequence[EvalFile]) -> list[Job]:
-        """Every case with every target. Raises BadEval with all problems."""
-        problems: list[str] = []
+        """Every case with every target. Raises BadEval with all problems.
+
+        It is a MissingEval if all of them are targets of the command line that do not exist.
+        """
+        bad_files: list[BadEval] = []
         jobs: list[Job] = []
         seen: Counter[str] = Counter()
         for file in files:
@@ -80,9 +84,10 @@ class Planner:
                     suffix = f"-{seen[job.key]}" if seen[job.key] > 1 else ""
                     jobs.append(replace(job, key=f"{job.key}{suffix}"))
             except BadEval as bad:
-                problems += bad.problems
-        if problems:
-            raise BadEval(list(dict.fromkeys(problems)))
+                bad_files.append(bad)
+        if bad_files:
+            kind = MissingEval if all(isinstance(bad, MissingEval) for bad in bad_files) else BadEval
+            raise kind(list(dict.fromkeys(problem for bad in bad_files for problem in bad.problems)))
         return jobs
 
     def _of_file(self, file: EvalFile) -> Iterator[Job]:
@@ -93,7 +98,7 @@ class Planner:
             cases = [case for case in file.cases if name in own_names[id(case)]]
             if not cases:
                 continue
-            target = resolved(name, known, file)
+            target = self._target(name, known, file)
             refuse_for_commands(file, cases, target)
             for case in cases:
                 judge = self._judge(file, case, target, known)
@@ -103,6 +108,18 @@ class Planner:
                 for trial in range(1, case.repeat + 1):
                     own = f"{key}-t{trial}" if case.repeat > 1 else key
                     yield Job(own, file, case, target, judge, rubric, definition, trial, case.repeat)
+
+    def _target(self, name: str, known: Mapping[str, Target], file: EvalFile) -> Target:
+        """The target. One that only the command line names is missing, and no error in the file."""
+        try:
+            return resolved(name, known, file)
+        except BadEval as bad:
+            if name not in self.names:
+                raise
+            prefix = f"{file.path}:1: unknown target {name!r}."
+            raise MissingEval(
+                [f"--target {name}: not found.{problem.removeprefix(prefix)}" for problem in bad.problems]
+            ) from None
 
     def _shared_targets(self, file: EvalFile) -> Mapping[str, Target]:
         path = targets_file(file.path.parent)
@@ -117,7 +134,7 @@ class Planner:
         names = self.names or file.wanted or (tuple(known) if len(known) == 1 else ())
         if not names:
             hint = f"Available: {', '.join(known)}" if known else "Use targets.yaml, targets: or --target"
-            raise BadEval([f"{file.path}: no target selected. {hint}."])
+            raise BadEval([f"{file.path}:1: no target selected. {hint}."])
         return names
 
     def _names_for(self, case: Case, names: Sequence[str]) -> Sequence[str]:
@@ -180,7 +197,7 @@ def resolved(name: str, known: Mapping[str, Target], file: EvalFile) -> Target:
     except ValueError:
         available = f" Available: {', '.join(known)}." if known else ""
         raise BadEval(
-            [f"{file.path}: unknown target {name!r}.{available} Use ENDPOINT/MODEL for instance models."]
+            [f"{file.path}:1: unknown target {name!r}.{available} Use ENDPOINT/MODEL for instance models."]
         ) from None
 
 

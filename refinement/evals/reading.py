@@ -51,7 +51,7 @@ def check_eval(path: Path, *, own_targets: bool = False, strict: bool = False) -
     except BadFile as bad:
         log.add_all(bad)
     except Unreadable as problem:
-        log.add(1, str(problem).removeprefix(f"{path} "))
+        log.add(1, f"The file {str(problem).removeprefix(f'{path} ')}")
     except BadEval as bad:
         for message in bad.problems:
             log.add(1, message)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from refinement.cli.evals.command import eval_command
+from refinement.cli.exits import NotThere
 from tests.evals.corpus_reading import ROOT
 
 GOOD = ROOT / "promptfoo" / "promptfooconfig.informational.yaml"
@@ -81,3 +82,35 @@ def test_without_a_target_the_files_own_must_be_known(check, tmp_path):
     assert check(path)[0] == 0
     path.write_text("prompts: [Hi]\n")
     assert "no target selected" in check(path)[1]
+
+
+def test_problems_of_targets_have_their_lines(check, tmp_path):
+    path = tmp_path / "a.eval.yaml"
+    path.write_text(
+        "input: Hi\ntests:\n  - {id: a, assert: [It is kind.]}\n"
+        "targets: [{name: agent, kind: command, command: cat}]\nexecution: {target: agent}\n"
+    )
+    status, out = check(path, "--json")
+    (refused,) = json.loads(out)["files"][0]["refused"]
+    assert (status, refused["line"]) == (2, 3)
+    assert refused["reason"].startswith("llm-rubric needs a judge model for the command agent.")
+    path.write_text("input: Hi\ntests: [{id: a}]\n")
+    (refused,) = json.loads(check(path, "--json")[1])["files"][0]["refused"]
+    assert refused == {
+        "line": 1,
+        "reason": "no target selected. Use targets.yaml, targets: or --target.",
+    }
+
+
+@pytest.mark.parametrize(("content", "why"), [(b"", "empty"), (b"name: \xff", "not UTF-8 text")])
+def test_a_file_that_cannot_be_read_is_named_with_a_sentence(check, tmp_path, content, why):
+    path = tmp_path / "a.eval.yaml"
+    path.write_bytes(content)
+    assert f"  {path}:1: The file is {why}.\n" in check(path, "--target", "x")[1]
+
+
+def test_a_target_that_only_the_command_line_names_is_not_found(tmp_path):
+    path = tmp_path / "a.eval.yaml"
+    path.write_text("input: Hi\ntests: [{id: a}]\ntargets: [{name: near, kind: embedded}]\n")
+    with pytest.raises(NotThere, match=r"^--target nowhere: not found\. Available: near\."):
+        eval_command.main([str(path), "--target", "nowhere"], standalone_mode=False)

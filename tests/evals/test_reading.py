@@ -165,7 +165,7 @@ def test_targets_are_looked_for_upwards_to_the_repositorys_root(tmp_path):
     (tmp_path / "repository" / "targets.yml").write_text("targets: [{name: near, kind: embedded}]")
     (job,) = Planner().jobs([found])
     assert (job.target.name, job.target.endpoint) == ("near", "embedded")
-    with pytest.raises(BadEval, match=r"unknown target 'other'\. Available: near\."):
+    with pytest.raises(BadEval, match=r"--target other: not found\. Available: near\."):
         Planner(["other"]).jobs([found])
 
 

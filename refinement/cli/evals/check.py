@@ -35,7 +35,7 @@ def report_of(checked: Checked, targets: Sequence[str]) -> dict[str, Any]:
         place = {"line": refusal.line, "reason": refusal.reason}
         refused.append(place if refusal.file == checked.path else {"file": str(refusal.file), **place})
     if checked.file is not None and not targets:
-        refused += [{"line": 1, "reason": reason} for reason in planning_problems(checked.file)]
+        refused += planning_problems(checked.file)
     return {
         "file": str(checked.path),
         "dialect": str(checked.dialect),
@@ -46,12 +46,20 @@ def report_of(checked: Checked, targets: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def planning_problems(file: EvalFile) -> list[str]:
+def planning_problems(file: EvalFile) -> list[dict[str, Any]]:
     try:
         Planner().jobs([file])
     except BadEval as bad:
-        return [problem.removeprefix(f"{file.path}: ") for problem in bad.problems]
+        return [placed(file, problem) for problem in bad.problems]
     return []
+
+
+def placed(file: EvalFile, problem: str) -> dict[str, Any]:
+    """The problem with its line, if it has one in this file."""
+    line, found, reason = problem.removeprefix(f"{file.path}:").partition(": ")
+    return (
+        {"line": int(line), "reason": reason} if found and line.isdigit() else {"line": 1, "reason": problem}
+    )
 
 
 def ignored_entry(entry: Ignored) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -16,6 +17,8 @@ from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Sca
 MOST_COMBINATIONS = 10_000
 LABEL_CHARS = 120
 DEPTH = 4  # of vars that use other vars
+OUTPUT = re.compile(r"\{\{-?\s*([A-Za-z_]\w*)\s*(?:\|[^{}]*)?-?\}\}")
+UNKNOWN = "No var has this name, so it stays as it is."
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,14 @@ class VariableReader:
             }
             if made == before:
                 break
+        for left in (match[1] for value in made.values() for match in unfilled(value)):
+            if left not in made:
+                self.reader.log.ignore(line, f"{{{{ {left} }}}} in vars", UNKNOWN)
         return made
+
+
+def unfilled(value: object) -> Iterator[re.Match[str]]:
+    return OUTPUT.finditer(value) if isinstance(value, str) else iter(())
 
 
 def needs_filling(value: object, values: Mapping[str, object]) -> bool:

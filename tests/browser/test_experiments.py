@@ -155,6 +155,18 @@ def name_and_merge_two_categories(page: Page) -> None:
     expect(category(page, HOW_LONG)).to_have_count(0)
 
 
+def make_it_a_check(page: Page) -> None:
+    """The rubric editor opens with a prepared check, which is saved once it says what to look for."""
+    page.locator("summary", has_text="Make it a check").click()
+    page.locator("details[open] .menu-item").first.click()
+    expect(page.get_by_role("heading", name="Check for: Facts about copies")).to_be_visible()
+    check = page.locator("#checks .check").last
+    expect(check.get_by_label("Name", exact=True)).to_have_value("Facts about copies")
+    check.locator("textarea[name*='-p-texts']").fill("UTC")
+    page.get_by_role("button", name=re.compile("^Save as version")).click()
+    expect(page.locator("#messages")).to_contain_text("saved")
+
+
 def open_a_cell(page: Page) -> None:
     page.locator(".heat-cell").first.click()
     expect(page.locator(".cell-panel")).to_be_visible()
@@ -195,3 +207,4 @@ def test_from_runs_to_the_worst_regression_and_what_fails_most(page: Page) -> No
         for address in (suite, experiment, failures, page.url):
             look(address)
         look(experiment, open_a_cell)
+        make_it_a_check(page)

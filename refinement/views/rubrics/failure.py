@@ -3,6 +3,7 @@
 from textwrap import shorten
 from typing import Any
 
+from django.db.models import Max
 from django.http import Http404
 
 from refinement.access.projects import ProjectRequest
@@ -29,13 +30,13 @@ def failure_asked(request: ProjectRequest) -> dict[str, Any]:
         raise Http404("There is no such category in this project.")
     category = category_or_404(request, int(given))
     kind = request.GET.get("kind", "")
-    found = issues_in(request.project, category).order_by("-closeness", "-pk")
-    excerpts = dict.fromkeys(found.values_list("excerpt", flat=True)[: MOST_EXAMPLES * MOST_EXAMPLES])
+    worded = issues_in(request.project, category).order_by().values_list("excerpt")
+    typical = worded.annotate(best=Max("closeness"), newest=Max("pk")).order_by("-best", "-newest")
     return {
         "failure": category,
         "failure_kind": kind if kind in OFFERED else OFFERED[0],
         "failure_kinds": [(name, KINDS[name].label) for name in OFFERED],
-        "failure_examples": list(excerpts)[:MOST_EXAMPLES],
+        "failure_examples": [excerpt for excerpt, *_ in typical[:MOST_EXAMPLES]],
     }
 
 

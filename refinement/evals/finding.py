@@ -17,7 +17,9 @@ SNIFFED_BYTES = 200_000
 TESTS = re.compile(rb"^(?:evalcases|eval_cases|tests):", re.M)
 SURE = re.compile(rb"^(?:evalcases|eval_cases):|^\$schema: *\S*agentv", re.M)
 LIKELY = re.compile(
-    rb"^(?:target|execution|dataset|assert|assertions|evaluators|prompts|criteria|workspace):", re.M
+    rb"^(?:target|execution|dataset|assert|assertions|evaluators|prompts|criteria|workspace):"
+    rb"|^ +(?:- )?(?:criteria|expected_output|evaluators|assertions):",
+    re.M,
 )
 CASE_LINE = re.compile(rb'\s*\{(?=.*"(?:input|input_messages|vars)")(?=.*"id")')
 NOT_CASES = (".baseline.jsonl", ".results.jsonl", "results.jsonl", "index.jsonl")

@@ -119,3 +119,9 @@ def test_a_file_may_not_make_templates_that_never_end(tmp_path):
     )
     (problem,) = check_eval(path, own_targets=True).refused
     assert "works only with numbers" in problem.reason
+
+
+def test_a_file_without_settings_is_found_by_the_keys_of_its_tests(tmp_path):
+    for name, test in (("checks", "criteria: It adds"), ("steps", "run: make")):
+        (tmp_path / f"{name}.yaml").write_text(f"tests:\n  - id: a\n    {test}\n")
+    assert [path.name for path in eval_files([tmp_path])] == ["checks.yaml"]

@@ -33,8 +33,8 @@ With --server, cases still run on this machine, and their runs are then sent to 
 
 \b
 Exit status: 0 all cases passed, 1 a case failed, 2 wrong usage or an invalid file (nothing was run), 3 a
-target or the server cannot be reached, 4 a file, a model or a case was not found, or the server refused a
-run, 130 interrupted (finished cases are kept; continue with --resume).
+target or the server cannot be reached, 4 a file, a target, a model or a case was not found, or the server
+refused a run, 130 interrupted (finished cases are kept; continue with --resume).
 """
 DEFAULT_FOLDER = "wiggum-eval"
 

@@ -10,18 +10,26 @@ from django.db import transaction
 from refinement.downloads import report
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.profiles import rubric_for
-from refinement.models import BenchTrial, JudgeRecord, Measurement, Run
+from refinement.execution.trials.advancing import trial_advance
+from refinement.execution.waking import sweep
+from refinement.models import BenchCall, BenchTrial, JudgeRecord, Measurement, QueuedMessage, Run
 from refinement.providers.registry import Target
 from refinement.selectors.runs.held_out import held_out_of
 from refinement.selectors.runs.watch import watch_of
 from refinement.services.runs.held_out import held_out_start, held_outs_sweep
 from refinement.services.runs.lifecycle import run_continue, run_rerun
+from refinement.services.trust.measurements.dealing import measurement_advance
+from tests.execution.trials.conftest import table
+from tests.execution.trials.given import JUDGE as KILLED
+from tests.execution.trials.given import Table
+from tests.execution.trials.test_durability import killed_worker, long_ago
 from tests.execution.wire.conftest import stage
 from tests.execution.wire.stage import JUDGE, drafts, texts, verdict
 from tests.loopback.fixtures import ollama_server
-from tests.services.trust.measurements.given import carried_out
+from tests.services.trust.measurements.given import carried_out, trials_of
+from tests.views.runs.finished import finished_run
 
-__all__ = ["ollama_server", "stage"]
+__all__ = ["ollama_server", "stage", "table"]
 pytestmark = pytest.mark.django_db
 
 OTHER = Target("ollama", "loopback:70b")
@@ -194,3 +202,29 @@ def test_a_rerun_has_it_too_and_a_run_without_one_asks_nothing(stage, django_ass
         assert found(plain) is None
     with django_assert_num_queries(3):
         found(run)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_after_kill_9_only_the_call_under_way_is_made_again(table: Table):
+    run = finished_run(
+        table.project, ["5", "8"], held_out_endpoint=KILLED.endpoint, held_out_model=KILLED.model
+    )
+    held_out_start(run)
+    measurement = Measurement.objects.get()
+    measurement_advance(measurement.pk)
+    first, second = trials_of(measurement)
+    table.says(6)
+    trial_advance(first.pk)
+    table.server.latency = 30
+    killed_worker(second, table)
+    table.server.latency = 0
+    BenchTrial.objects.filter(pk=second.pk).update(lease_until=long_ago(), woken_at=long_ago())
+    QueuedMessage.objects.all().delete()
+    assert sweep().sent >= 1
+    table.says(7)
+    trial_advance(second.pk)
+    carried_out(measurement)
+    assert (found(run).first, found(run).best, found(run).waiting) == (Decimal(6), Decimal(7), False)
+    assert [trial.attempt for trial in trials_of(measurement)] == [1, 2]
+    assert BenchCall.objects.count() == 2
+    assert held_out_start(run) is None

@@ -13,6 +13,7 @@ from django.utils import timezone
 from refinement.models import (
     AuditEntry,
     Bench,
+    BenchTrial,
     BlindReading,
     BoardVerdict,
     CandidateOrigin,
@@ -37,6 +38,7 @@ from refinement.services.reviews.decisions import decision_make
 from refinement.services.reviews.human_scores import Reading, human_score_give
 from refinement.services.rubrics.bench import Candidate, bench_create
 from refinement.services.rubrics.editing import default_rubrics_install
+from refinement.services.runs.held_out import held_out_start
 from refinement.services.runs.shares import share_link_make
 from tests.conftest import member, signed_in
 from tests.views.runs.finished import finished_run
@@ -49,7 +51,7 @@ HTMX = {"HX-Request": "true"}
 # must not contain one by chance.
 NUMBERS = ("7.3519", "7.35", "8.6273", "8.63", "6.4481", "6.45", "3.1875", "3.19")
 WORDS = ("Zverdict", "Zwhystopped", "Zscorenote", "Zreason", "Zdecision", "Zcomment", "Zaudit",
-         "Zstance", "Zadvice", "Zsummary", "Zdirection", "Zchange")  # fmt: skip
+         "Zstance", "Zadvice", "Zsummary", "Zdirection", "Zchange", "Zheldout")  # fmt: skip
 SENTINELS = (*NUMBERS, *WORDS)
 
 
@@ -77,7 +79,23 @@ def run(project, owner, outsider) -> Run:
         version=made.rubric_version, candidate=Candidate("Zverdict", CandidateOrigin.ROUND, row),
         judge=Target("ollama", "loopback:8b"), repeats=1,
     )  # fmt: skip
+    held_out_said(made)
     return made
+
+
+def held_out_said(run: Run) -> None:
+    """A held-out judge scored the first and the best round: its measurement has a page of its own."""
+    Run.objects.filter(pk=run.pk).update(held_out_endpoint="ollama", held_out_model="mistral:7b")
+    run.refresh_from_db()
+    measurement = held_out_start(run)
+    assert measurement is not None
+    for item in measurement.items.all():
+        said = [{"key": "depth", "score": "3.1875", "reasoning": "Zheldout", "improvement": ""}]
+        BenchTrial.objects.create(
+            bench=item.bench, number=1, status="done", composite="3.1875", scores={"depth": "3.1875"},
+            said=said, issues=["Zheldout"], asi="Zheldout",
+        )  # fmt: skip
+    Measurement.objects.update(status="finished", finished_at=timezone.now())
 
 
 def board_said(run: Run, row: Round) -> None:
@@ -101,7 +119,7 @@ def board_said(run: Run, row: Round) -> None:
 def everywhere(run: Run) -> Iterator[str]:
     """Every address of the project, with this run wherever an address takes one, and of the instance."""
     project = run.project
-    bench = Bench.objects.get()
+    bench = Bench.objects.get(fingerprint="", measured=None)
     for name, parameters in sorted(addresses().items()):
         if not RULES[name].read:
             continue
@@ -188,7 +206,7 @@ def test_the_same_addresses_show_all_of_it_to_somebody_else(run, project, owner,
     runs_of(project, 2)
     User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
     shown = {word for words in revealed(as_owner, run).values() for word in words}
-    assert shown >= set(WORDS) | {"7.35", "8.63", "6.45", "3.19"}
+    assert shown >= set(WORDS) - {"Zheldout"} | {"7.35", "8.63", "6.45", "3.19"}
 
 
 def test_forms_that_borrow_from_runs_do_not_take_a_hidden_one(as_editor, editor, run):

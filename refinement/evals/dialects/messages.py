@@ -79,6 +79,9 @@ class MessageReader:
             return read[1] if isinstance(read, tuple) else None
         if kind in TEXT_TYPES:
             return text_of(self.text(part))
+        source = part.get("source")
+        if kind == "document" and isinstance(source, Mapping) and source.get("type") == "text":
+            return text_of(source.get("data"))
         what = "images" if "image" in kind else f"content of type {brief(kind)}"
         self.log.add(line, f"{name}: {what} cannot be sent; only text can.")
         return None

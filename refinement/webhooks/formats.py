@@ -66,7 +66,7 @@ def _linked(values: Values) -> str:
 
 
 def _outcome(run: Values) -> str:
-    return "Cancelled" if run.get("stop_reason") == "cancelled" else str(run.get("outcome") or "")
+    return "Stopped" if run.get("stop_reason") == "cancelled" else str(run.get("outcome") or "")
 
 
 def _facts(run: Values, outcome: str) -> list[tuple[str, str]]:

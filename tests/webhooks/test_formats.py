@@ -91,7 +91,7 @@ def test_every_event_and_format_is_known():
 
 
 def test_a_cancelled_run_says_so():
-    assert message_of(FINISHED | {"run": RUN | {"stop_reason": "cancelled"}}).outcome == "Cancelled"
+    assert message_of(FINISHED | {"run": RUN | {"stop_reason": "cancelled"}}).outcome == "Stopped"
 
 
 @pytest.mark.parametrize("name", ["slack", "teams", "discord"])

@@ -7,7 +7,6 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from refinement.engine.sentences import round_name
-from refinement.engine.types import Rubric
 from refinement.models import DecisionKind, Run
 from refinement.services.reviews.decisions import REASON_CHARS
 
@@ -58,9 +57,7 @@ class DecisionForm(forms.Form):
             self.add_error(name if name in self.fields else None, complaints)
 
 
-def decision_form(
-    run: Run, rubric: Rubric, numbers: Sequence[int], data: Any = None, *, seen: int = 0
-) -> DecisionForm:
+def decision_form(run: Run, numbers: Sequence[int], data: Any = None, *, seen: int = 0) -> DecisionForm:
     """The form for a run's current state; the current result is preselected."""
     words = {run.chosen_round: ", chosen", run.best_round: ", the judge's best"}
     rounds = [(number, f"{round_name(number).capitalize()}{words.get(number, '')}") for number in numbers]

@@ -23,7 +23,7 @@ class Fact:
 
 def launch_facts(row: RubricRow, used: Rubric) -> list[Fact]:
     """`used` is the rubric with the changes of the launch, so that each value is shown once."""
-    return [looks_at(used), ends_when(used), people_distance(row, used)]
+    return [looks_at(used), ends_when(used), people_distance(row)]
 
 
 def looks_at(rubric: Rubric) -> Fact:
@@ -59,7 +59,7 @@ def ends_when(rubric: Rubric) -> Fact:
     return Fact(f"Passes at {mark}", f"or stops after {rounds}")
 
 
-def people_distance(row: RubricRow, rubric: Rubric) -> Fact:
+def people_distance(row: RubricRow) -> Fact:
     """How far people's scores are from the judge's on average, over this rubric's runs. One query."""
     scores = HumanScore.objects.filter(run__rubric=row, round__composite__isnull=False).order_by()
     gap = ExpressionWrapper(Abs(F("composite") - F("round__composite")), output_field=DecimalField())

@@ -49,7 +49,7 @@ class DecisionFacts:
 def decisions_of(run: Run, rubric: Rubric) -> DecisionFacts:
     """The run's decisions. One query."""
     rows = _newest(run.pk)
-    lines = tuple(decision_line(row, rubric) for row in rows)
+    lines = tuple(decision_line(row) for row in rows)
     seen = rows[0].number if rows else 0
     in_force = bool(rows) and rows[0].kind != DecisionKind.WITHDRAWN
     return DecisionFacts(
@@ -66,7 +66,7 @@ def _newest(run: int) -> list[Decision]:
     return list(Decision.objects.filter(run=run).order_by("-number")[:MOST_LISTED])
 
 
-def decision_line(row: Decision, rubric: Rubric) -> DecisionLine:
+def decision_line(row: Decision) -> DecisionLine:
     """The decision as text: `approved round 3`."""
     named = round_name(row.round_number) if row.round_number else ""
     if row.kind == DecisionKind.RESULT:

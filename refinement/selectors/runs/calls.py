@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.functions import Length, Substr
 
-from refinement.engine.types import Information, Rubric
+from refinement.engine.types import Information
 from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Call, CallPurpose, PanelJudge, Run
 from refinement.selectors.rubrics.context_tables import KIND_LABELS
@@ -112,10 +112,10 @@ def _of_round(run: int, number: int) -> list[Call]:
     return list(_without_long_texts(Call.objects.filter(run=run, round_number=number))[:MOST_OF_ROUND])
 
 
-def call_lines(rubric: Rubric, calls: Sequence[Call]) -> list[CallLine]:
+def call_lines(calls: Sequence[Call]) -> list[CallLine]:
     """The calls as lines. One query for the names of a board's judges, if there is one."""
     judges = judge_names(calls)
-    return [call_line(rubric, call, judges) for call in calls]
+    return [call_line(call, judges) for call in calls]
 
 
 def judge_names(calls: Iterable[Call]) -> dict[int, str]:
@@ -134,7 +134,7 @@ def call_title(call: Call, judges: Mapping[int, str]) -> str:
     return f"{role}: {aim}" if aim else role
 
 
-def call_line(rubric: Rubric, call: Call, judges: Mapping[int, str]) -> CallLine:
+def call_line(call: Call, judges: Mapping[int, str]) -> CallLine:
     start = getattr(call, "reply_start", "") or ""
     return CallLine(
         pk=call.pk,

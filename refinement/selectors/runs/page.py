@@ -194,7 +194,7 @@ def run_facts(run: Run) -> RunFacts:
         rounds=round_lines(run, rubric, rows, metrics, unchanged_rounds(rows)),
         metrics=metrics,
         panel=panel_lines(run) if has_panel(run, rubric.judges.mode) else (),
-        so_far=so_far(run, rubric, rows, metrics),
+        so_far=so_far(rubric, rows, metrics),
         result=next((row for row in rows if row.number == (run.chosen_round or run.best_round)), None),
         plateau=plateau_words(run, rubric),
         unproven=unproven_words(run),

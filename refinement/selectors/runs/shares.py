@@ -131,7 +131,7 @@ def without_errors(board: BoardFacts) -> BoardFacts:
     )
 
 
-def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:
+def shared_decisions(run: Run) -> list[SharedDecision]:
     """Decisions, newest first, without people's names."""
     rows = Decision.objects.filter(run=run).order_by("-number")[:MOST_DECISIONS]
     return [
@@ -146,18 +146,18 @@ def shared_decisions(run: Run, rubric: Rubric) -> list[SharedDecision]:
     ]
 
 
-def shared_comments(run: Run, rubric: Rubric) -> list[SharedComment]:
+def shared_comments(run: Run) -> list[SharedComment]:
     """Comments on the run by thread; deleted texts are not included."""
     rows = Comment.objects.filter(run=run, deleted_at=None).select_related("thread")
     shown: list[SharedComment] = []
     last = None
     for row in rows.order_by("thread_id", "id")[:MOST_COMMENTS]:
-        shown.append(_shared_comment(row, rubric, answers=row.thread_id == last))
+        shown.append(_shared_comment(row, answers=row.thread_id == last))
         last = row.thread_id
     return shown
 
 
-def _shared_comment(row: Comment, rubric: Rubric, *, answers: bool) -> SharedComment:
+def _shared_comment(row: Comment, *, answers: bool) -> SharedComment:
     thread = row.thread
     return SharedComment(
         author=row.author_name,
@@ -171,11 +171,11 @@ def _shared_comment(row: Comment, rubric: Rubric, *, answers: bool) -> SharedCom
     )
 
 
-def shared_calls(run: Run, rubric: Rubric, number: int) -> tuple[list[SharedCall], int]:
+def shared_calls(run: Run, number: int) -> tuple[list[SharedCall], int]:
     """The first calls of a round with their exact messages, and how many more there are."""
     rows = Call.objects.filter(run=run, round_number=number).order_by("id")
     total = rows.count()
     calls = list(rows[:MOST_CALLS])
-    lines = call_lines(rubric, calls)
+    lines = call_lines(calls)
     shown = [SharedCall(line, call_texts(call)) for line, call in zip(lines, calls, strict=True)]
     return shown, max(0, total - len(shown))

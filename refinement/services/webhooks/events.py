@@ -19,7 +19,7 @@ FIGURES = ("r1", "best", "last", "improvement", "best_round", "passed_in_round")
 
 
 def hook_run_finished(run: Run) -> None:
-    """A run has finished or was cancelled. Its row is already updated."""
+    """A run has finished or was stopped. Its row is already updated."""
     _deliver(run, WebhookEvent.RUN_FINISHED)
 
 

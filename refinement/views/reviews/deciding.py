@@ -8,7 +8,6 @@ from django.views.decorators.http import require_POST
 
 from refinement.access.objects import run_or_404
 from refinement.access.projects import ProjectRequest, project_view
-from refinement.engine.codec import rubric_from_json
 from refinement.forms.reviews.decisions import DecisionForm, decision_form
 from refinement.models import DecisionKind, Run
 from refinement.selectors.reviews.decisions import decision_line
@@ -35,7 +34,7 @@ def run_decide(request: ProjectRequest, run: int) -> HttpResponse:
     except ValidationError as error:
         form.take_over(error)
         return shown_run(request, found, status=422, decide=form)
-    line = decision_line(made, rubric_from_json(found.snapshot))
+    line = decision_line(made)
     asked = made.kind == DecisionKind.CHANGES
     messages.success(request, "Changes requested." if asked else f"You {line.did}.")
     return redirect("run_page", request.project.slug, run)
@@ -44,7 +43,7 @@ def run_decide(request: ProjectRequest, run: int) -> HttpResponse:
 def conflict(request: ProjectRequest, run: Run, meanwhile: DecisionConflict) -> HttpResponse:
     """The typed form with the other person's decision; submitting again overwrites it."""
     form = form_for(request, run, seen=meanwhile.newest.number)
-    line = decision_line(meanwhile.newest, rubric_from_json(run.snapshot))
+    line = decision_line(meanwhile.newest)
     return shown_run(request, run, status=409, decide=form, decided_meanwhile=line)
 
 
@@ -54,4 +53,4 @@ def form_for(request: ProjectRequest, run: Run, *, seen: int | None = None) -> D
     if seen is not None:
         typed["seen"] = str(seen)
     numbers = run.rounds.order_by("number").values_list("number", flat=True)
-    return decision_form(run, rubric_from_json(run.snapshot), list(numbers), typed)
+    return decision_form(run, list(numbers), typed)

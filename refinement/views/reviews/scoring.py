@@ -173,7 +173,7 @@ def score_page(
         "row": row,
         "rubric": rubric,
         "name": capital_round_name(row.number),
-        "rounds": round_choices(run, rubric, set(scored.values_list("round__number", flat=True))),
+        "rounds": round_choices(run, set(scored.values_list("round__number", flat=True))),
         "form": form,
         "reading": reading,
         "not_blind": "" if reading else not_blind_reason(run, request.user),
@@ -188,7 +188,7 @@ def score_page(
     return render(request, "refinement/runs/score.html", context, status=status)
 
 
-def round_choices(run: Run, rubric: Rubric, scored: set[int]) -> list[tuple[int, str, bool]]:
+def round_choices(run: Run, scored: set[int]) -> list[tuple[int, str, bool]]:
     """Every round's number and name, and whether this user has scored it."""
     numbers = run.rounds.order_by("number").values_list("number", flat=True)
     return [(number, capital_round_name(number), number in scored) for number in numbers]

@@ -48,7 +48,7 @@ def list_context(request: ProjectRequest, facts: RunFacts) -> dict[str, Any]:
         "facts": facts,
         "round_number": number,
         "page": page,
-        "calls": call_lines(facts.rubric, rows),
+        "calls": call_lines(rows),
         "seen": seen_table(rows) if number else None,
         "usage": role_costs(facts.run) if not number and rows else None,
     }
@@ -65,7 +65,7 @@ def one_call(request: ProjectRequest, run: Run, number: int) -> HttpResponse:
         "section": "runs",
         "run": run,
         "facts": facts,
-        "call": call_lines(facts.rubric, [call])[0],
+        "call": call_lines([call])[0],
         "said": call_texts(call),
     }
     return render(request, f"refinement/runs/{'_call' if partial(request) else 'call'}.html", context)

@@ -132,7 +132,7 @@ def decide_context(request: ProjectRequest, facts: RunFacts, seen: int) -> dict[
     if not can_edit(request):
         return {}
     numbers = [line.number for line in facts.rounds]
-    return {"decide": decision_form(facts.run, facts.rubric, numbers, seen=seen)}
+    return {"decide": decision_form(facts.run, numbers, seen=seen)}
 
 
 def head_context(

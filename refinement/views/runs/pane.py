@@ -49,7 +49,7 @@ def pane_context(
     if view == BLAME:
         return {"pane": pane, "blame": round_blame(facts.run, facts.rubric, found.row.number)}
     if view == CALLS:
-        return {"pane": pane, "calls": call_lines(facts.rubric, calls)}
+        return {"pane": pane, "calls": call_lines(calls)}
     raw = view == LINES
     beside = {"marks": marks_of(found), "threads": threads.marks}
     return {"pane": pane, "text": candidate_text(found.row.candidate, raw=raw, **beside)}

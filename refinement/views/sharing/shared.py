@@ -105,8 +105,8 @@ def _head(token: str, link: ShareLink, facts: RunFacts) -> dict[str, Any]:
         ),
         "metrics": metric_charts_of(facts, width=924, ends=True),
         "narrow_metrics": metric_charts_of(facts, width=400, name="metric-narrow", ends=True),
-        "decisions": shared_decisions(run, facts.rubric),
-        "comments": shared_comments(run, facts.rubric) if link.show_comments else [],
+        "decisions": shared_decisions(run),
+        "comments": shared_comments(run) if link.show_comments else [],
     }
 
 
@@ -125,7 +125,7 @@ def _round(request: HttpRequest, link: ShareLink, facts: RunFacts, opened: int |
         diff = round_diff(facts.run, facts.rubric, opened - 1, opened, sides=False, named=False)
         return page | {"diff": diff, "a": opened - 1, "b": opened}
     if view == "calls":
-        calls, more = shared_calls(facts.run, facts.rubric, opened)
+        calls, more = shared_calls(facts.run, opened)
         return page | {"calls": calls, "more_calls": more}
     return page | {"text": candidate_text(found.row.candidate, raw=view == "raw", marks=marks_of(found))}
 

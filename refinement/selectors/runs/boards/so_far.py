@@ -18,7 +18,7 @@ from refinement.engine.types import (
 )
 from refinement.engine.types import Round as EngineRound
 from refinement.models import CheckResult as CheckResultRow
-from refinement.models import Round, RoundOrigin, Run
+from refinement.models import Round, RoundOrigin
 from refinement.models import Verdict as VerdictRow
 
 MOST_LINES = 5  # of each list
@@ -53,9 +53,7 @@ class SoFar:
         return len(self.tried) + len(self.untried)
 
 
-def so_far(
-    run: Run, rubric: Rubric, rows: Sequence[Round], metrics: Sequence[MetricSeries] = ()
-) -> SoFar | None:
+def so_far(rubric: Rubric, rows: Sequence[Round], metrics: Sequence[MetricSeries] = ()) -> SoFar | None:
     """What the judged rounds say; None if that is nothing. At most two queries."""
     judged = [row for row in rows if row.judged_at is not None]
     direction = next((row for row in reversed(judged) if (row.summary or {}).get("direction")), None)
@@ -63,11 +61,11 @@ def so_far(
     if not judged or not (named or direction or rubric.search_space.strip()):
         return None
     found = reflect(rubric, light_history(rubric, judged, metrics, rows))
-    card = card_of(rubric, found, direction)
+    card = card_of(found, direction)
     return card if card.wins or card.failed or card.options or card.direction else None
 
 
-def card_of(rubric: Rubric, found: Reflection, direction: Round | None) -> SoFar:
+def card_of(found: Reflection, direction: Round | None) -> SoFar:
     def changes(named: Sequence[tuple[int, str]]) -> tuple[Change, ...]:
         newest = list(named)[-MOST_LINES:]
         return tuple(Change(round_name(number), number, text) for number, text in newest)

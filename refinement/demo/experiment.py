@@ -132,13 +132,15 @@ def demo_experiment(project: Project, people: Sequence[User], *, now: datetime) 
 
 
 def suite_write(project: Project, owner: User, *, saved: datetime) -> SuiteVersion:
-    suite = Suite.objects.create(
-        project=project, slug=SLUG, name="Docs answers", description="What people ask the docs team.",
-        created_by=owner,
-    )  # fmt: skip
-    version = SuiteVersion.objects.create(
-        suite=suite, number=1, note="From two weeks of tickets.", created_by=owner, task_count=len(TASKS)
-    )
+    with explicit_times():
+        suite = Suite.objects.create(
+            project=project, slug=SLUG, name="Docs answers", description="What people ask the docs team.",
+            created_by=owner, created_at=saved,
+        )  # fmt: skip
+        version = SuiteVersion.objects.create(
+            suite=suite, number=1, note="From two weeks of tickets.", created_by=owner, task_count=len(TASKS),
+            created_at=saved,
+        )  # fmt: skip
     SuiteTask.objects.bulk_create(
         SuiteTask(
             version=version,
@@ -150,8 +152,6 @@ def suite_write(project: Project, owner: User, *, saved: datetime) -> SuiteVersi
         )
         for number, (title, kind) in enumerate(TASKS, start=1)
     )
-    SuiteVersion.objects.filter(pk=version.pk).update(created_at=saved)
-    Suite.objects.filter(pk=suite.pk).update(created_at=saved)
     return version
 
 

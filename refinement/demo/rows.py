@@ -32,6 +32,8 @@ from refinement.models import (
     Run,
     RunStatus,
     RunTag,
+    Suite,
+    SuiteVersion,
     Thread,
     User,
     Verdict,
@@ -53,7 +55,7 @@ MODELS = (
 )
 WITH_TIMES: tuple[type[Model], ...] = (
     Run, Round, Verdict, Event, Instruction, Thread, Comment, HumanScore, BlindReading, Decision,
-    ReviewRequest, Notice, AuditEntry,
+    ReviewRequest, Notice, AuditEntry, Suite, SuiteVersion,
 )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """The ground all tests stand on: nothing is skipped where nothing may be, and the cast."""
 
+import gc
 import os
 import shutil
 import socket
@@ -19,46 +20,11 @@ REQUIRE_SERVICES = os.environ.get("WIGGUM_REQUIRE_SERVICES") == "1"
 # A slow machine is no failure, and the same cases are tried each time.
 hypothesis.settings.register_profile("house", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("house")
-# They kill processes and empty the queues of Redis and RabbitMQ: one after the other. Mostly they wait.
-ALONE = ("tests/execution/durability/",)
+# They kill processes and empty queues, which other tests would notice. Mostly they wait.
+DURABILITY = ("tests/execution/durability/",)
 # The rooms whose coverage is gated: only these are traced, which doubles their time.
 PURE = ("tests/engine/", "tests/judging/", "tests/providers/")
-# They start whole instances: little else runs beside them.
-ROOMY = (
-    "tests/execution/trials/test_durability.py",
-    "tests/browser/test_board_journey.py",
-    "tests/browser/test_comments_live.py",
-    "tests/browser/test_experiments.py",
-    "tests/browser/test_journey.py",
-    "tests/browser/test_launch.py",
-    "tests/browser/test_live_board.py",
-    "tests/browser/test_live_connection.py",
-    "tests/browser/test_live_reading.py",
-    "tests/evals/test_command.py",
-    "tests/evals/test_document.py",
-    "tests/evals/test_loop.py",
-    "tests/evals/test_resuming.py",
-    "tests/evals/test_sending.py",
-    "tests/house/",
-    "tests/execution/lifecycle/test_at_once.py",
-    "tests/execution/lifecycle/test_people_at_once.py",
-    "tests/execution/lifecycle/test_postgres.py",
-    "tests/management/",
-    "tests/execution/wire/test_embedded.py",
-    "tests/streaming/test_stream.py",
-)
-# Of these, what takes longest begins first: at the end the others would wait for it.
-LONGEST = (
-    "tests/execution/lifecycle/test_postgres.py",
-    "tests/execution/wire/test_embedded.py",
-    "tests/house/test_up.py",
-    "tests/house/test_worker.py",
-    "tests/management/test_command.py",
-    "tests/management/test_interrupting.py",
-    "tests/streaming/test_stream.py",
-    "tests/browser/test_journey.py",
-)
-FILES = {"alone": ALONE, "roomy": ROOMY, "pure": PURE}
+FILES = {"durability": DURABILITY, "pure": PURE}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -77,26 +43,27 @@ def part_of(path: str) -> str:
 
 
 def pytest_ignore_collect(collection_path, config):
-    """A part that is asked for by its mark alone does not even read the tests of the others."""
+    """A part that is selected by its mark does not even read the tests of the others."""
     wanted = config.option.markexpr
-    if wanted in FILES and collection_path.name.startswith("test_"):
-        here = collection_path.relative_to(config.rootpath).as_posix()
-        return True if part_of(here) != wanted else None
+    if wanted and collection_path.name.startswith("test_"):
+        part = part_of(collection_path.relative_to(config.rootpath).as_posix())
+        if (wanted in FILES and part != wanted) or (part and f"not {part}" in wanted):
+            return True
     return None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks what needs room, and what needs the machine to itself; `make test` runs those last."""
+    """Marks the parts that `make test` runs separately."""
     for item in items:
         if part := part_of(item.nodeid):
             item.add_marker(part)
 
 
-@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
-def pytest_longest_first(items):
-    """After Django's plugin has put the tests into an order of its own."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+def pytest_collection_finish():
+    """What was imported and collected stays: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_itemcollected(item):

@@ -1,9 +1,9 @@
 """Runs the tests as `make test` does: `python -m tests.parts [arguments for pytest]`.
 
-Most tests run in one worker per core and one more: browser tests spend a quarter of their time waiting.
-Tests that start whole instances follow, three at a time, the longest first. Tests that kill processes and
-empty queues run one at a time in parallel with all others: they mostly wait. With `--cov`, the tests of
-packages with a coverage limit run first and separately: only they are traced.
+Tests of durability kill processes and empty queues: they run in two processes of their own, in parallel
+with all others, and mostly wait. The others run in one process per core and one more, because many of them
+wait for a browser, a server or a command. With `--cov`, the tests of packages with a coverage limit run first
+and separately: only they are traced.
 """
 
 import os
@@ -15,15 +15,15 @@ from tests.migrated import shared_template
 
 NOTHING_TO_RUN = 5  # pytest's own code
 WORKERS = str(min(4, (os.cpu_count() or 1) + 1))
-ALL_CORES = ["-n", WORKERS, "--dist", "loadfile"]
+# In the order of their folders: those that wait are in the middle, and what is left at the end is short.
+ALL_CORES = ["-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder"]
 PARTS = {
     "pure": [*ALL_CORES, "-m", "pure"],
-    "most": [*ALL_CORES, "-m", "not alone and not roomy and not pure"],
-    "most and pure": [*ALL_CORES, "-m", "not alone and not roomy"],
-    "roomy": ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "roomy"],
-    "alone": ["-m", "alone"],
+    "most": [*ALL_CORES, "-m", "not durability and not pure"],
+    "most and pure": [*ALL_CORES, "-m", "not durability"],
+    "durability": ["-n", "2", "--dist", "loadgroup", "-m", "durability"],
 }
-TRACED, PARALLEL = "pure", "alone"
+TRACED, PARALLEL = "pure", "durability"
 # The tests start hundreds of Python processes. With this variable, each would compile every module again.
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
@@ -37,7 +37,7 @@ def pytest_command(part: str, arguments: list[str]) -> list[str]:
 
 def in_turn(arguments: list[str]) -> list[str]:
     traced = any(each.startswith("--cov") for each in arguments)
-    return [*(["pure", "most"] if traced else ["most and pure"]), "roomy"]
+    return ["pure", "most"] if traced else ["most and pure"]
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Whatever fits the OpenAPI document is answered as the document says, to each role's token.
+"""Whatever fits the OpenAPI document is answered as the document says; what a role may is in the role matrix.
 
 A few requests for each operation, the same each time. `WIGGUM_API_EXAMPLES=200` makes it many.
 """
@@ -76,22 +76,21 @@ def test_every_operation_keeps_its_promises(scripts, project):
 
 
 def asked(operation, scripts, project) -> None:
-    """The same request with each role's token; half of them about things that are there."""
+    """Requests with some role's token; half of them about things that are there."""
     name = operation.definition.raw["operationId"]
     rule = RULES[name]
 
     @FEW
-    @given(case=wanted(operation), real=st.booleans())
-    def promises(case, real) -> None:
-        for role, script in scripts.items():
-            with transaction.atomic():
-                if real:
-                    case.path_parameters = real_values(operation.path, rule, project)
-                answer = case.call(headers={"Authorization": f"Bearer {script.token}"})
-                transaction.set_rollback(True)
-            case.validate_response(answer, checks=CHECKS)
-            allowed = rule.least is None or ROLES.index(role) >= ROLES.index(rule.least)
-            assert allowed or answer.status_code >= 400, f"{role} may not"
+    @given(case=wanted(operation), real=st.booleans(), role=st.sampled_from(ROLES[::-1]))
+    def promises(case, real, role) -> None:
+        with transaction.atomic():
+            if real:
+                case.path_parameters = real_values(operation.path, rule, project)
+            answer = case.call(headers={"Authorization": f"Bearer {scripts[role].token}"})
+            transaction.set_rollback(True)
+        case.validate_response(answer, checks=CHECKS)
+        allowed = rule.least is None or ROLES.index(role) >= ROLES.index(rule.least)
+        assert allowed or answer.status_code >= 400, f"{role} may not"
 
     promises()
 

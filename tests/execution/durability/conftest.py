@@ -1,11 +1,29 @@
-"""One stage for all tests of a size in a module; a size whose services are not there is skipped."""
+"""One stage for all tests of a size in a module; a size whose services are not there is skipped.
+
+Tests of one size share a queue, so one process runs them all, one after the other.
+"""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.execution.durability.services import SIZES, missing
 from tests.execution.durability.stage import Stage, stage_set
+
+
+def size_of(item: pytest.Item) -> str:
+    """The size that a test is about; those without a parameter name theirs in their module."""
+    callspec = getattr(item, "callspec", None)
+    given = [value for value in callspec.params.values() if value in SIZES] if callspec else []
+    return given[0] if given else item.module.SIZE
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folder = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(folder):
+            item.add_marker(pytest.mark.xdist_group(size_of(item)))
 
 
 @pytest.fixture(scope="module", params=SIZES)

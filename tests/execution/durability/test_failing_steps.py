@@ -8,6 +8,7 @@ from benchmarks.instance import wait_for
 from refinement.execution.advancing import MAX_ERRORS
 from tests.execution.durability.stage import CALLS, PATIENCE, Stage, stage_set
 
+SIZE = "sqlite"
 RETRY = """
 from refinement.models import Run
 from refinement.services.runs.lifecycle import run_retry
@@ -17,7 +18,7 @@ run_retry(run=Run.objects.get(pk={}))
 
 @pytest.fixture
 def one_machine() -> Iterator[Stage]:
-    with stage_set("sqlite") as stage:
+    with stage_set(SIZE) as stage:
         yield stage
 
 

@@ -10,10 +10,12 @@ from tests.execution.durability.services import missing
 from tests.execution.durability.stage import CALLS, PATIENCE, ROUNDS, Stage, stage_set
 from tests.execution.durability.stopping import told_to_stop
 
+SIZE = "postgres"
+
 
 @pytest.fixture
 def team(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    size = getattr(request, "param", "postgres")
+    size = getattr(request, "param", SIZE)
     if reason := missing(size):
         pytest.skip(reason)
     with stage_set(size) as stage:

@@ -1,9 +1,21 @@
 """What must hold for every attempt, whatever account the worker has."""
 
-from tests.providers.sandbox.attempts import ATTEMPTS, Attempt
+from tests.providers.sandbox.attempts import (
+    ATTEMPTS,
+    BOMBS,
+    KERNEL,
+    LEFTOVERS,
+    NETWORK,
+    PROCESSES,
+    READS,
+    WRITES,
+    Attempt,
+)
 from tests.providers.sandbox.surroundings import Machine
 
 NAMES = [attempt.name for attempt in ATTEMPTS]
+# Where there is no sandbox, a command is refused before anybody looks at it.
+ONE_OF_EACH_KIND = [kind[0] for kind in (WRITES, READS, NETWORK, PROCESSES, LEFTOVERS, BOMBS, KERNEL)]
 
 
 def assert_held(machine: Machine, attempt: Attempt) -> None:

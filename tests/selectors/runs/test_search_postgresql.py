@@ -86,11 +86,11 @@ def all_at_once(project: Project, words: str) -> list[int]:
         return [number for (number,) in cursor.fetchall()]
 
 
-@pytest.mark.parametrize("seconds", [-1, 0.003, inf], ids=["stopping everywhere", "sometimes", "at once"])
+@pytest.mark.parametrize("seconds", [-1, inf], ids=["stopping everywhere", "at once"])
 def test_steps_find_what_one_question_finds(project, monkeypatch, seconds):
     monkeypatch.setattr(run_search, "NEAR_RUNS", 8)
     rng, found, most_steps = random.Random(23), 0, 0
-    for _ in range(120):
+    for _ in range(50):
         words, oldest_first, limit = a_query(rng), rng.random() < 0.5, rng.choice((5, 40, 500))
         whole = all_at_once(project, words)
         low, high = sorted(rng.sample(whole, 2)) if len(whole) > 1 else (0, LAST_RUN)
@@ -100,6 +100,6 @@ def test_steps_find_what_one_question_finds(project, monkeypatch, seconds):
             wanted = [number for number in whole if above < number < below]
             assert numbers == (wanted if oldest_first else wanted[::-1]), words
             found, most_steps = found + len(numbers), max(steps, most_steps) if limit == 500 else most_steps
-    assert found > 1_000  # that the questions are worth asking
-    assert (most_steps > 1 if seconds == -1 else most_steps == 1) or seconds == 0.003
+    assert found > 400  # that the questions are worth asking
+    assert most_steps > 1 if seconds == -1 else most_steps == 1
     assert hits(project, "instance", limit=3, using="postgres") == all_at_once(project, "instance")[:-4:-1]

@@ -8,7 +8,7 @@ from django.utils import timezone
 from ninja import Field, Query, Router, Schema
 
 from refinement.api.core.auth import ApiRequest
-from refinement.api.core.paging import LARGEST_NUMBER, Page, Paging, page_by_number
+from refinement.api.core.paging import LARGEST_NUMBER, Number, Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
 from refinement.api.runs.runs import RunFilters, filter_form
@@ -97,13 +97,13 @@ class CategoryChange(Schema):
 class Merge(Schema):
     """The categories to merge into this one."""
 
-    categories: list[int] = Field(min_length=1, max_length=50, examples=[[12, 13]])
+    categories: list[Number] = Field(min_length=1, max_length=50, examples=[[12, 13]])
 
 
 class Move(Schema):
     """Issues and their new category; null if they fit nowhere."""
 
-    issues: list[int] = Field(min_length=1, max_length=MOST_MOVED)
+    issues: list[Number] = Field(min_length=1, max_length=MOST_MOVED)
     category: int | None = Field(None, ge=1, le=LARGEST_NUMBER)
 
 

@@ -3,7 +3,7 @@
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 from django.db.models import Model, QuerySet
 from ninja import Field, Schema
@@ -12,6 +12,7 @@ from refinement.api.core.problems import Refused, Wrong
 
 MOST = 100
 LARGEST_NUMBER = 2**63 - 1
+Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]  # the primary key of a row
 Item = TypeVar("Item", bound=Schema)
 Row = TypeVar("Row", bound=Model)
 Source = TypeVar("Source")

@@ -1,13 +1,13 @@
 """Results of experiments: figures, cells, exports, comparisons, and a suite over time."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from django.http import Http404, StreamingHttpResponse
 from ninja import Field, Query, Router, Schema
 
 from refinement.access.objects import experiment_or_404, figures_or_blind, suite_or_404
 from refinement.api.core.auth import ApiRequest
-from refinement.api.core.paging import LARGEST_NUMBER
+from refinement.api.core.paging import Number
 from refinement.api.core.permissions import member
 from refinement.api.experiments.result_shapes import (
     CellRun,
@@ -27,7 +27,6 @@ from refinement.services.experiments.reporting import comparison_wanted, results
 
 router = Router(tags=["Experiments"])
 history_router = Router(tags=["Suites"])
-Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 
 
 @router.get("/{int:experiment}/results", response=StoredResultsShape)

@@ -1,12 +1,12 @@
 """Bulk actions on runs."""
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Literal
 
 from ninja import Field, Router, Schema
 
 from refinement.api.core.auth import ApiRequest
-from refinement.api.core.paging import LARGEST_NUMBER
+from refinement.api.core.paging import Number
 from refinement.api.core.permissions import member
 from refinement.services.runs.bulk import (
     MOST_RUNS,
@@ -20,7 +20,6 @@ from refinement.services.runs.bulk import (
 from refinement.services.runs.creating import MOST_TAGS
 
 router = Router(tags=["Actions"])
-Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 CHANGES: dict[str, Callable[..., BulkResult]] = {
     "tag": runs_tag,
     "untag": runs_untag,

@@ -1,14 +1,13 @@
 """Two to five runs side by side."""
 
 from decimal import Decimal
-from typing import Annotated
 
 from django.http import Http404
 from ninja import Field, Query, Router, Schema
 
 from refinement.access.labelling import runs_or_blind
 from refinement.api.core.auth import ApiRequest
-from refinement.api.core.paging import LARGEST_NUMBER
+from refinement.api.core.paging import Number
 from refinement.api.core.permissions import member
 from refinement.api.runs.rounds import DiffPiece, diff_pieces
 from refinement.api.runs.shapes import LINE, RunLine, TaggedRun, exact
@@ -23,7 +22,6 @@ from refinement.selectors.runs.texts.diffs import bounded, shown_pieces
 from refinement.selectors.trust.gate import standings
 
 router = Router(tags=["Runs"])
-Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 DIGITS = Decimal("0.000001")
 
 

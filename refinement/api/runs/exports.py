@@ -1,7 +1,7 @@
 """Run exports, streamed."""
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
@@ -9,7 +9,7 @@ from ninja import Field, Query, Router
 
 from refinement.access.objects import run_or_404
 from refinement.api.core.auth import ApiRequest
-from refinement.api.core.paging import LARGEST_NUMBER
+from refinement.api.core.paging import Number
 from refinement.api.core.permissions import member
 from refinement.api.runs.runs import RunFilters, filter_form
 from refinement.downloads import exported, many_exported, training_sent
@@ -21,7 +21,6 @@ from refinement.services.reviews.blind_readings import scores_seen_record
 
 router = Router(tags=["Exports"])
 MOST_NAMED = 1_000
-Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 
 
 def files(*types: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from ninja import Field, Schema
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.etags import etag
 from refinement.api.core.idempotency import made_at
+from refinement.api.core.paging import Number
 from refinement.api.core.problems import Refused, Wrong
 from refinement.interchange.rubrics.yaml_reading import BadFile
 from refinement.interchange.suites.merging import ImportMode
@@ -128,7 +129,7 @@ class SuiteSave(Schema):
 class RunsAdd(Schema):
     """Runs that become tasks."""
 
-    runs: list[int] = Field(min_length=1, max_length=200, examples=[[41, 42]])
+    runs: list[Number] = Field(min_length=1, max_length=200, examples=[[41, 42]])
 
 
 class RunsAdded(Schema):

@@ -1,7 +1,7 @@
 """Judges: their figures, what a report of one says, and two compared."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from django.http import Http404
 from ninja import Field, Query, Router, Schema, Status
@@ -9,7 +9,7 @@ from ninja import Field, Query, Router, Schema, Status
 from refinement.access.judges import figures_or_blind, judge_or_404, label_set_of_judge_or_404
 from refinement.access.labelling import labelled_rubrics
 from refinement.api.core.auth import ApiRequest
-from refinement.api.core.paging import LARGEST_NUMBER, Page, Paging, page_by_number
+from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.models import JudgeRecord
 from refinement.selectors.experiments.stored import StoredResults
@@ -17,7 +17,6 @@ from refinement.selectors.trust.judges import judges_in
 from refinement.services.trust.reports import judges_wanted, trust_requested, trust_wanted
 
 router = Router(tags=["Judges"])
-Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 
 
 class JudgeQuery(Paging):

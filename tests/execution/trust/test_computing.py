@@ -88,12 +88,10 @@ def test_a_judge_with_known_noise_and_bias_is_found_out(project, table):
     assert whole["bias"]["high"] - whole["bias"]["low"] < 0.5
     assert whole["retest_sd"]["high"] - whole["retest_sd"]["low"] < 0.2
     assert {**found["criteria"][0], "key": "", "name": ""} == {**whole, "key": "", "name": ""}
+    the_report_fills_the_judges_row(record)
 
 
-def test_the_report_fills_the_judges_row(project, table):
-    row = labelled(project, table)
-    retested(project, row)
-    record = JudgeRecord.objects.get()
+def the_report_fills_the_judges_row(record: JudgeRecord) -> None:
     for report in Report.objects.filter(kind="trust", subject=record.pk):
         assert report_advance(report.pk)
     record.refresh_from_db()
@@ -284,20 +282,20 @@ def test_two_judges_have_the_same_texts(project):
     )
 
 
-def test_twenty_thousand_ratings_on_six_criteria_within_ten_seconds(project):
-    """Five thousand texts by three people and a judge: 120,000 scores."""
+def test_four_thousand_ratings_on_six_criteria_within_three_seconds(project):
+    """A thousand texts by three people and a judge; more are computed in tests/statistics."""
     keys = [f"c{at}" for at in range(6)]
     version = a_rubric(project, *keys, slug="large", least=0, most=10, step=None)
     chance, rows = random.Random(1), ["item,criterion,rater,score"]
-    for text in range(5_000):
+    for text in range(1_000):
         for who in ("Ada", "Ben", "Cleo", "j"):
             rows += [f"{text},{key},{who},{quality(text) + chance.uniform(-2, 2):.1f}" for key in keys]
     imported(project, "\n".join(rows) + "\n", rubric="large", judges={"j": "judge"})
     record = JudgeRecord.objects.get(rubric_version=version)
     started = time.process_time()
     found = compute_trust(record.pk)
-    assert time.process_time() - started < 10
-    assert (found["labels"], len(found["criteria"])) == (5_000, 6)
+    assert time.process_time() - started < 3
+    assert (found["labels"], len(found["criteria"])) == (1_000, 6)
 
 
 def test_newsroom_fluency_measures_no_judge(project):

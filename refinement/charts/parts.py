@@ -65,6 +65,11 @@ class Line:
     legend_x: str
     legend_y: str
 
+    @property
+    def dots_path(self) -> str:
+        """All dots as one path, to be drawn with round ends."""
+        return "".join(f"M{dot.x} {dot.y}h0" for dot in self.dots)
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:

@@ -50,6 +50,11 @@ class TrajectoryChart:
     legend: bool
     bands: tuple[Band, ...] = ()
 
+    @property
+    def grid_path(self) -> str:
+        """All lines of the grid as one path."""
+        return "".join(f"M{self.left} {tick.y}H{self.right}" for tick in self.grid)
+
 
 @dataclass(frozen=True, slots=True)
 class _Frame:

@@ -63,12 +63,12 @@ def scores_seen_record(*, runs: Iterable[Run], user: User) -> None:
     if not judged:
         return
     known = set(BlindReading.objects.filter(run__in=judged, reader=user).values_list("run", flat=True))
-    now = timezone.now()
-    BlindReading.objects.bulk_create(
-        BlindReading(run=run, reader=user, round_number=run.best_round or 1, ended_at=now, given_up=True)
-        for run in judged
-        if run.pk not in known
-    )
+    if new := [run for run in judged if run.pk not in known]:  # writing nothing would lock SQLite's database
+        now = timezone.now()
+        BlindReading.objects.bulk_create(
+            BlindReading(run=run, reader=user, round_number=run.best_round or 1, ended_at=now, given_up=True)
+            for run in new
+        )
 
 
 def open_reading(run: Run, user: User) -> BlindReading | None:

@@ -156,3 +156,12 @@ def test_what_was_never_judged_does_not_wait_to_be(as_viewer, project):
     page = as_viewer.get(address(run, "rounds/1/")).content.decode()
     assert "Round 2: not judged" in page
     assert "not judged yet" not in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_reading_it_again_begins_no_transaction(as_viewer, stage):
+    run = guide_run(stage)
+    page(as_viewer, run)  # records that the viewer has seen the scores
+    with CaptureQueriesContext(connection) as queries:
+        page(as_viewer, run)
+    assert not [query["sql"] for query in queries if query["sql"].startswith("BEGIN")]

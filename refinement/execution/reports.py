@@ -1,7 +1,7 @@
 """Computes reports in workers: figures that pages show with their age.
 
 A page never computes them: numpy and scipy are imported here, in a worker, when the first report needs them.
-`report_request` marks a report as out of date and wakes a worker; requests during a computation are covered
+`report_outdate` marks a report as out of date and wakes a worker; requests during a computation are covered
 by one more computation after it.
 """
 
@@ -32,28 +32,37 @@ SHARE = 20  # and this many times as long as one takes: all of them cost a worke
 Compute: TypeAlias = Callable[..., dict[str, Any]]
 
 
-@transaction.atomic
 def report_request(
     *, project: Project, kind: ReportKind, subject: int, other: int = 0, at_once: bool = False
 ) -> Report:
+    """Marks the report as out of date, like `report_outdate`; returns it."""
+    report_outdate(project_id=project.pk, kind=kind, subject=subject, other=other, at_once=at_once)
+    return Report.objects.get(kind=kind, subject=subject, other=other)
+
+
+@transaction.atomic(savepoint=False)
+def report_outdate(
+    *, project_id: int, kind: ReportKind, subject: int, other: int = 0, at_once: bool = False
+) -> None:
     """Marks the report as out of date, creates it if there is none, and wakes a worker for it.
 
     `at_once` skips the pause after the last computation: for the last figures of something that has ended.
+    Every run of an experiment that ends calls this, so it does not read the figures.
     """
     now = timezone.now()
-    report, created = Report.objects.get_or_create(
-        kind=kind, subject=subject, other=other, defaults={"project": project, "woken_at": now}
-    )
-    if created:
-        wake(Report, report.pk)
-        return report
-    Report.objects.filter(pk=report.pk).update(asked=F("asked") + 1)
+    rows = Report.objects.filter(kind=kind, subject=subject, other=other)
+    if not rows.update(asked=F("asked") + 1):
+        report, created = Report.objects.get_or_create(
+            kind=kind, subject=subject, other=other, defaults={"project_id": project_id, "woken_at": now}
+        )
+        if created:
+            wake(Report, report.pk)
+            return
+        rows.update(asked=F("asked") + 1)  # another process has just created it
     resting = [ReportStatus.DONE, ReportStatus.FAILED, *([ReportStatus.WAITING] if at_once else [])]
-    ended = Report.objects.filter(pk=report.pk, status__in=resting)
+    ended = rows.filter(status__in=resting)
     if ended.update(status=ReportStatus.QUEUED, woken_at=now, wakes=0, crashes=0, next_try_at=None):
-        wake(Report, report.pk)
-    report.refresh_from_db()
-    return report
+        wake(Report, rows.values_list("pk", flat=True).get())
 
 
 def compute_of(kind: str) -> Compute:

@@ -138,8 +138,10 @@ def configurations_of(experiment: Experiment) -> list[Configuration]:
     return list(with_criteria(experiment.configurations.order_by("position")))
 
 
-def report_of(experiment: Experiment) -> Report | None:
-    return Report.objects.filter(kind=ReportKind.EXPERIMENT, subject=experiment.pk, other=0).first()
+def report_of(experiment: Experiment, *, figures: bool = True) -> Report | None:
+    """The experiment's report, if there is one. Its figures are large."""
+    rows = Report.objects.filter(kind=ReportKind.EXPERIMENT, subject=experiment.pk, other=0)
+    return (rows if figures else rows.defer("result")).first()
 
 
 def experiment_facts(

@@ -11,11 +11,10 @@ from refinement.engine.codec import rubric_from_json
 from refinement.engine.metrics import criteria_met
 from refinement.engine.results import Assessment
 from refinement.engine.types import Outcome, Role, Rubric
-from refinement.execution.reports import report_request
+from refinement.execution.reports import report_outdate
 from refinement.models import (
     CellState,
     CheckResult,
-    Experiment,
     ExperimentRun,
     ReportKind,
     Round,
@@ -51,14 +50,9 @@ def cell_follow(run: Run) -> None:
     if not run.is_finished:
         cells = cells.exclude(state=CellState.RUNNING)  # pausing changes nothing; a retry does
     if cells.update(**cell_values(run)):
-        experiment_changed(run.experiment_id)
-
-
-def experiment_changed(experiment_id: int) -> None:
-    """Has the experiment's figures computed again, and its next runs started."""
-    experiment = Experiment.objects.select_related("project").get(pk=experiment_id)
-    report_request(project=experiment.project, kind=ReportKind.EXPERIMENT, subject=experiment.pk)
-    experiment_wake(experiment.pk)
+        # Has the figures computed again, and the next runs started.
+        report_outdate(project_id=run.project_id, kind=ReportKind.EXPERIMENT, subject=run.experiment_id)
+        experiment_wake(run.experiment_id)
 
 
 def cell_values(run: Run) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def is_partial(request: ProjectRequest) -> bool:
 def current_mark(experiment: Experiment) -> str:
     """Four small queries: what an open page asks for every second."""
     counts, _ = counts_of(experiment)
-    report = report_of(experiment)
+    report = report_of(experiment, figures=False)
     held = Held() if experiment.is_finished else held_in(experiment)
     return mark_of(experiment, counts, version_of(report), held)
 

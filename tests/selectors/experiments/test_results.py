@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from refinement.execution.reports import experiments_again, report_advance, report_request
+from refinement.execution.reports import experiments_again, report_advance, report_outdate, report_request
 from refinement.execution.trust.keeping import figures_copy
 from refinement.models import ExperimentRun, Report, ReportKind, Run
 from refinement.selectors.experiments.results import experiment_results
@@ -140,6 +140,16 @@ def test_a_worker_computes_it_and_pages_read_what_is_stored(compared, project, d
     assert (stored.is_current, stored.is_pending) == (True, False)
     report_request(project=project, kind=ReportKind.EXPERIMENT, subject=compared.pk)
     assert not stored_results(compared).is_current
+
+
+def test_each_further_run_that_ends_marks_it_as_outdated_without_reading_it(
+    compared, project, django_assert_num_queries
+):
+    about = {"project_id": project.pk, "kind": ReportKind.EXPERIMENT, "subject": compared.pk}
+    report_outdate(**about)
+    with django_assert_num_queries(2):
+        report_outdate(**about)
+    assert Report.objects.get(kind=ReportKind.EXPERIMENT, subject=compared.pk).asked == 2
 
 
 def test_ten_thousand_runs_are_computed_in_two_seconds(project):

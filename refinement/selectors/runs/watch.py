@@ -30,6 +30,13 @@ class Watch:
         )
 
     @property
+    def length_in_brief(self) -> str:
+        """The same in one line."""
+        if not self.length:
+            return ""
+        return f"{self.growth['first_words']:,} → {self.growth['best_words']:,} words as its score rose"
+
+    @property
     def echo(self) -> str:
         """That the text repeats the rubric; empty if it does not."""
         found = self.growth

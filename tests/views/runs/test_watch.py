@@ -62,7 +62,8 @@ def test_it_says_that_it_waits_and_other_rounds_do_not(as_viewer, project):
 
 def test_length_that_grows_with_the_score_is_a_doubt(as_viewer, project):
     text = page(as_viewer, finished_run(project, ["5", "8"], candidates=[SHORT, LONG]))
-    assert text.count("It grew from 35 to 70 words while its score rose.") == 2
+    assert "<dd><bdi>It grew from 35 to 70 words while its score rose." in text
+    assert "35 → 70 words as its score rose" in text
     calm = page(as_viewer, finished_run(project, ["5", "8"], candidates=[SHORT, SHORT + "More."]))
     assert "words while its score rose" not in calm
     fell = page(as_viewer, finished_run(project, ["8", "5"], candidates=[SHORT, LONG]))
@@ -132,7 +133,7 @@ def test_the_rubric_page_counts_what_was_followed(as_viewer, project):
     text = as_viewer.get(address).content.decode()
     assert "62 %</b> of its suggestions were followed" in text
     assert "40 %</b> of those raised the score" in text
-    assert "50 % of 300 followed, 20 % of those with a higher score" in text
+    assert "50 % of 300 were followed; 20 % of those raised the score." in text
 
 
 def test_the_launch_form_takes_a_held_out_judge(as_editor, project):

@@ -48,7 +48,7 @@ lint: install-dev  ## check style, types, migrations and production settings
 	WIGGUM_HTTPS=1 ALLOWED_HOSTS=example.org \
 	$(BIN)/python manage.py check --deploy --fail-level WARNING
 
-migration: install-dev  ## write the initial migration anew from the models
+migration: install-dev  ## regenerate the initial migration from the models
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
 	WIGGUM_DATA_DIR="$$data" $(BIN)/python -m refinement.management.initial_migration
 	@$(BIN)/ruff check --fix --quiet refinement/migrations

@@ -8,14 +8,14 @@ CLOSE_CHARS = 80  # changes at most this far apart form one passage
 
 def passages_of(diff: Diff) -> dict[int, Change]:
     """Changes close together, merged into passages by the number of their last change."""
-    told = {change.number: change for change in diff.changes[:MOST_CHANGES]}
+    numbered = {change.number: change for change in diff.changes[:MOST_CHANGES]}
     passages: dict[int, Change] = {}
     last, near = 0, False
     for piece in diff.pieces:
         if piece.change == 0:
             near = near and len(piece.text) <= CLOSE_CHARS and not piece.text.strip("\n").count("\n")
-        elif piece.change in told and piece.change != last:
-            change, before = told[piece.change], passages.pop(last, None) if near else None
+        elif piece.change in numbered and piece.change != last:
+            change, before = numbered[piece.change], passages.pop(last, None) if near else None
             if before is not None:
                 joined = (f"{before.before} {change.before}", f"{before.after} {change.after}")
                 change = Change(change.number, *joined)

@@ -58,7 +58,7 @@ _TYPES = (
             Criterion(
                 "instruction",
                 "Instruction precision",
-                "Whether the model is told exactly what to do, with which input and output.",
+                "Whether the model learns exactly what to do, with which input and output.",
                 "Two careful readers would produce outputs of the same shape from it.",
                 primary=True,
             ),

@@ -1,4 +1,4 @@
-"""What the producer is told after a round. It contains no computed scores, and it is never empty."""
+"""The feedback to the producer after a round. It contains no computed scores, and it is never empty."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -31,9 +31,9 @@ def feedback_from(rubric: Rubric, number: int, assessment: Assessment, note: str
     represented by its improvements, or else by its reasoning.
     """
     style = rubric.policy.feedback
-    note = " ".join(told((note, *failure_notes(assessment))))
-    issues = told(issue for verdict in assessment.verdicts for issue in verdict.issues)
-    asi = told(verdict.asi for verdict in assessment.verdicts)[:1]
+    note = " ".join(texts_once((note, *failure_notes(assessment))))
+    issues = texts_once(issue for verdict in assessment.verdicts for issue in verdict.issues)
+    asi = texts_once(verdict.asi for verdict in assessment.verdicts)[:1]
     failures = (*reported(rubric, assessment.failed_checks), *invented(assessment))
     if style is FeedbackStyle.ISSUES:
         issues, asi = issues or asi or remarks(rubric, assessment), ()
@@ -59,21 +59,21 @@ def reported(rubric: Rubric, failed: Iterable[CheckResult]) -> tuple[CheckResult
 
 
 def failure_notes(assessment: Assessment) -> Iterator[str]:
-    """What the producer must put right first: why the round's scores are all at the minimum."""
+    """What the producer must fix first: why the round's scores are all at the minimum."""
     if assessment.evaluator is not None and assessment.evaluator.failure:
         yield FAILED_COMPLETELY
     if assessment.contract_violation:
         yield CONTRACT_VIOLATED.format(assessment.contract_violation)
 
 
-def told(texts: Iterable[str]) -> tuple[str, ...]:
-    """The texts that are not blank, each once, as they were said."""
+def texts_once(texts: Iterable[str]) -> tuple[str, ...]:
+    """The texts that are not blank, each once, unchanged."""
     return tuple(dict.fromkeys(text for text in texts if text.strip()))
 
 
 def invented(assessment: Assessment) -> tuple[CheckResult, ...]:
     """The invented names that were penalised, as one failure."""
-    names = told(name for penalty in assessment.penalties for name in penalty.names)
+    names = texts_once(name for penalty in assessment.penalties for name in penalty.names)
     if not names:
         return ()
     calls = ", ".join(f"`{name}()`" for name in names[:MOST_NAMES])
@@ -106,7 +106,7 @@ def failed_criteria(
     return tuple(
         CheckResult(entry.key, passed=False, message=message, severity=severity)
         for entry in below(assessment, mark_of)
-        for message in told((entry.improvement, entry.reasoning))[:1]
+        for message in texts_once((entry.improvement, entry.reasoning))[:1]
     )
 
 
@@ -118,7 +118,7 @@ def remarks(rubric: Rubric, assessment: Assessment) -> tuple[str, ...]:
     entries = below(assessment, lambda key: rubric.scale.maximum)
     for chosen in (entries, stated(assessment)):
         for text_of in TEXTS:
-            if texts := told(map(text_of, chosen)):
+            if texts := texts_once(map(text_of, chosen)):
                 return texts
     return ()
 

@@ -18,7 +18,7 @@ USUAL_GAIN = Decimal("0.05")
 def within_noise(
     moved: Decimal | None, smallest_difference: Decimal | None, same_text_moved: Decimal | None = None
 ) -> bool | None:
-    """Whether a change of a judge's score shows no difference; None if that cannot be told.
+    """Whether a change of a judge's score shows no difference; None if that is unknown.
 
     `smallest_difference` is the smallest real difference between two of its scores, and `same_text_moved`
     how far its score moved in the run while the text stayed the same. A change that is larger than the

@@ -158,7 +158,7 @@ class Case:
     only: tuple[str, ...] = ()  # the targets it runs with; empty: all
     conversation_id: str = ""
     tags: tuple[str, ...] = ()
-    metadata: Mapping[str, object] = field(default_factory=dict)  # carried along
+    metadata: Mapping[str, object] = field(default_factory=dict)  # no effect; kept in results
     workspace: Workspace | None = None
 
 

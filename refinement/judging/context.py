@@ -386,7 +386,7 @@ def _bounded(evaluator: EvaluatorOutput | None) -> EvaluatorOutput | None:
 
 
 def _feedback_view(feedback: Feedback) -> FeedbackView:
-    """The feedback as it was said. The judge is told to leave scores out of it."""
+    """The unchanged feedback. The prompt asks the judge to leave scores out of it."""
     return FeedbackView(
         style=feedback.style,
         issues=feedback.issues,

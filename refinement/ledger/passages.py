@@ -14,7 +14,7 @@ from refinement.ledger.types import Step
 
 MOST_CHARS = 1_000_000  # of all texts; longer ones are not followed back
 MOST_STEPS = 50  # rounds that are followed back; the oldest of them gets the rest
-KEPT = 80  # of 100: a sentence of which less is left counts as written anew
+KEPT = 80  # of 100: a sentence of which less is left counts as rewritten
 NEARBY = 12  # sentences around a changed one, among which the one it was is looked for
 
 
@@ -24,7 +24,7 @@ class Passage:
 
     text: str
     round: int
-    asked: Request | None = None  # the feedback that asked for it; None if none can be told
+    asked: Request | None = None  # the feedback that asked for it; None if unknown
 
     @property
     def blank(self) -> bool:

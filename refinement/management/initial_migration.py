@@ -1,4 +1,4 @@
-"""Writes `0001_initial.py` anew from the models, as `make migration` does.
+"""Regenerates `0001_initial.py` from the models, for `make migration`.
 
 Until the first release there is one initial migration. Django writes many foreign keys, indexes and
 constraints as operations of their own, and each operation builds all models again. Here they are part of
@@ -76,8 +76,8 @@ def folded_in(operation: Operation, made: dict[str, CreateModel], late: list[Add
         kind, part = "constraints", operation.constraint
     else:
         return False
-    told = repr(part.deconstruct())
-    if any(each.model_name_lower == operation.model_name_lower and each.name in told for each in late):
+    text = repr(part.deconstruct())
+    if any(each.model_name_lower == operation.model_name_lower and each.name in text for each in late):
         return False
     made[operation.model_name_lower].options.setdefault(kind, []).append(part)
     return True

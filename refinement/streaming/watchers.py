@@ -61,7 +61,7 @@ class Watcher:
     def send_news(self, news: News) -> bool:
         """Sends what is new to this client, in order. Returns whether anything was sent."""
         if self.person[0] in news.blind:
-            # The page may show what this user must not see, so it is told to leave.
+            # The page may show what this user must not see, so it has to reload.
             self.send(frame("blind", {}))
             self.end()
             return True

@@ -89,8 +89,8 @@ def _once(request: ApiRequest, key: str, work: Callable[[], Made]) -> HttpRespon
         try:
             with transaction.atomic():
                 made = work()
-                told = made.answer.headers
-                kept = {name: told[name] for name in KEPT_HEADERS if name in told}
+                headers = made.answer.headers
+                kept = {name: headers[name] for name in KEPT_HEADERS if name in headers}
                 key_complete(taken, status=made.answer.status_code, body=made.kept, headers=kept)
         except BaseException:
             key_release(taken)

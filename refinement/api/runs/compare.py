@@ -129,10 +129,10 @@ def chosen(sides: list[Side], number: int | None, usual: Side) -> Side:
     return found
 
 
-def compared_run(side: Side, told: TaggedRun) -> ComparedRun:
+def compared_run(side: Side, tagged: TaggedRun) -> ComparedRun:
     scale = side.rubric.scale
     return ComparedRun(
-        **{name: get(told) for name, get in LINE.items()},
+        **{name: get(tagged) for name, get in LINE.items()},
         scale=[plain(scale.minimum), plain(scale.maximum)],
         pass_mark=exact(side.rubric.policy.pass_threshold),
         best_candidate=side.best,

@@ -291,15 +291,15 @@ def run_lines(
     place = {column: index for index, column in enumerate(columns)}
     steps = [(name, [place[column] for column in field.columns], field.make) for name, field in made]
     tags = run_tags(numbers) if "tags" in wanted else None
-    told = [(name, STANDING[name]) for name in STANDING if name in wanted]
-    found = standings(numbers, project) if told else {}
+    chosen = [(name, STANDING[name]) for name in STANDING if name in wanted]
+    found = standings(numbers, project) if chosen else {}
     lines = {}
     for row in run_values(numbers, columns):
         line = {
             name: make(*[row[at] for at in places]) if make else row[places[0]]
             for name, places, make in steps
         }
-        line |= {name: tell(found.get(row[0])) for name, tell in told}
+        line |= {name: tell(found.get(row[0])) for name, tell in chosen}
         if tags is not None:
             line["tags"] = tags.get(row[0], [])
         lines[row[0]] = line

@@ -77,36 +77,36 @@ class Example:
 @cache
 def example() -> Example:
     """The example, read once a process. Takes some milliseconds."""
-    told = yaml.safe_load((FOLDER / "run.yaml").read_text(encoding="utf-8"))
-    rubric = _rubric(told["rubric"], told["panel"])
+    data = yaml.safe_load((FOLDER / "run.yaml").read_text(encoding="utf-8"))
+    rubric = _rubric(data["rubric"], data["panel"])
     history, rounds = History(panel=rubric.judges.panel), []
-    for number, said in enumerate(told["rounds"], start=1):
-        step = next_step(rubric, replace(history, instructions=_instructions(told, number)))
+    for number, said in enumerate(data["rounds"], start=1):
+        step = next_step(rubric, replace(history, instructions=_instructions(data, number)))
         made = _round(rubric, number, said, step.feedback if isinstance(step, Revise) else None)
         history = replace(history, rounds=(*history.rounds, made.round))
         rounds.append(made)
     end = next_step(rubric, history)
     assert isinstance(end, Finish)
     source = (FOLDER / "source.md").read_text(encoding="utf-8")
-    people = {name: told[name] for name in ("instructions", "threads", "scores", "decision")}
-    return Example(told["task"], told["task_type"], source, rubric, tuple(rounds), history, end, people)
+    people = {name: data[name] for name in ("instructions", "threads", "scores", "decision")}
+    return Example(data["task"], data["task_type"], source, rubric, tuple(rounds), history, end, people)
 
 
-def _rubric(told: Mapping[str, Any], panel: Sequence[Sequence[str]]) -> Rubric:
+def _rubric(data: Mapping[str, Any], panel: Sequence[Sequence[str]]) -> Rubric:
     wiggum = rubric_for("wiggum")
     criteria = (
         Criterion(key, name, about, ideal, Decimal(weight))
-        for key, name, about, ideal, weight in told["criteria"]
+        for key, name, about, ideal, weight in data["criteria"]
     )
     checks = (
         Check(key, kind, parameters, Severity(severity), suggestion=suggestion)
-        for key, kind, parameters, severity, suggestion in told["checks"]
+        for key, kind, parameters, severity, suggestion in data["checks"]
     )
     policy = replace(wiggum.policy, max_rounds=4, feedback=FeedbackStyle.ASI)
     return replace(
         wiggum,
-        name=told["name"],
-        purpose=told["purpose"],
+        name=data["name"],
+        purpose=data["purpose"],
         criteria=tuple(criteria),
         checks=tuple(checks),
         policy=replace(policy, penalties=replace(policy.penalties, criterion=None)),
@@ -114,9 +114,9 @@ def _rubric(told: Mapping[str, Any], panel: Sequence[Sequence[str]]) -> Rubric:
     )
 
 
-def _instructions(told: Mapping[str, Any], number: int) -> tuple[Instruction, ...]:
+def _instructions(data: Mapping[str, Any], number: int) -> tuple[Instruction, ...]:
     return tuple(
-        Instruction(0, author, text) for used, author, text in told["instructions"] if used == number
+        Instruction(0, author, text) for used, author, text in data["instructions"] if used == number
     )
 
 

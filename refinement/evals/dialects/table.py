@@ -1,4 +1,4 @@
-"""The tables of docs/eval.md: what is understood of each dialect. Run this module to write them anew."""
+"""The tables of docs/eval.md: what is understood of each dialect. Run this module to regenerate them."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "eval.md"
 HEADING = "## What is understood"
 SECTION = re.compile(rf"^{HEADING}\n.*?(?=^## |\Z)", re.M | re.S)
 INTRODUCTION = """\
-These tables are generated from the code. Keys that are *carried along* do not change how a case runs.
+These tables are generated from the code. Keys under *No effect* do not change how a case runs.
 """
 PLACES = {
     "promptfoo": (
@@ -40,7 +40,7 @@ def section() -> str:
     parts = [f"{HEADING}\n", INTRODUCTION]
     for dialect, places in PLACES.items():
         parts.append(f"### Keys of {dialect}\n")
-        parts.append(table(("Where", "Understood", "Carried along"), understood(places)))
+        parts.append(table(("Where", "Understood", "No effect"), understood(places)))
         parts.append(table(("Ignored", "Where", "Reason"), reasons(places, "ignored")))
         parts.append(table(("Not supported", "Where", "Reason"), reasons(places, "refused")))
     parts += ["### Assertion types\n", table(("Type", "Also written", "Note"), types())]
@@ -76,7 +76,7 @@ def types() -> Iterator[tuple[str, ...]]:
 
 def assertion_keys() -> Iterator[tuple[str, ...]]:
     yield "Understood", codes(keys.ASSERTION.understood)
-    yield "Carried along", codes(keys.ASSERTION.carried)
+    yield "No effect", codes(keys.ASSERTION.carried)
     yield "Ignored", codes(keys.ASSERTION.ignored or ())
     yield "Not supported", codes(keys.ASSERTION.refused or ())
 

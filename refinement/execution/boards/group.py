@@ -82,8 +82,8 @@ class CallGroup:
         Raises Cancelled when the lease is lost or the worker stops, and unexpected errors.
         """
         while any(self._busy.values()):
-            for writer in self._writers.values():
-                writer.flush_if_due()
+            for each in self._writers.values():
+                each.flush_if_due()
             try:
                 request, prepared, result = self._arrived.get(timeout=POLL_SECONDS)
             except Empty:

@@ -1,7 +1,7 @@
 """The failures report of a project: reads ended runs, places their issues, and lets a clerk name categories.
 
-Each part is short and committed by itself, and checks that the report's lease is still held, so a worker that
-was replaced stops, and the next one goes on from there.
+Each part is short and committed separately. It checks that the report's lease is still held, so a worker
+that was replaced stops, and the next one continues from there.
 """
 
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What figures amount to: how much evidence there is, and how a judge stands beside people."""
+"""What figures amount to: how much evidence there is, and how a judge compares with people."""
 
 from refinement.selectors.trust.words import COMPARES, FIRST, GATES, LEAST_ALPHA
 from refinement.statistics.agreement.bootstrap import Figure

@@ -1,4 +1,4 @@
-"""The configurations of a sent launch form: read, duplicated, removed and numbered anew."""
+"""The configurations of a sent launch form: read, duplicated, removed and renumbered."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -73,12 +73,12 @@ NO_DATE = {"invalid": "Enter a date such as 2026-03-31."}
 
 
 def one_of(label: str, choices: list[tuple[str, str]], empty: str = "Any") -> forms.ChoiceField:
-    told = {"invalid_choice": f"{label} cannot be “%(value)s”; choose one from the list."}
+    messages = {"invalid_choice": f"{label} cannot be “%(value)s”; choose one from the list."}
     return forms.ChoiceField(
         label=label,
         required=False,
         choices=[("", empty), *choices],
-        error_messages=told,
+        error_messages=messages,
         widget=forms.Select,
     )
 

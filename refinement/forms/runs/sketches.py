@@ -86,18 +86,18 @@ def round_chars(form: LaunchForm, reference: str) -> int:
 
 def source_chars_of(form: LaunchForm) -> tuple[int, ...]:
     """The sources' lengths, or those that the page sent instead of the texts, such as `120,4000`."""
-    told = str(form.data.get("source_chars") or "")
-    if "source_text" in form.data or not told:
+    typed = str(form.data.get("source_chars") or "")
+    if "source_text" in form.data or not typed:
         return tuple(len(source.text) for source in form.sources)
-    parts = told.split(",")[:MOST_SOURCES]
+    parts = typed.split(",")[:MOST_SOURCES]
     return tuple(int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10)
 
 
 def chars_of(data: Mapping[str, Any], name: str, text: Any) -> int:
     """The text's length, or the length the page sent instead of the text."""
-    told = str(data.get(f"{name}_chars") or "")
-    if name not in data and told.isascii() and told.isdigit() and len(told) < 10:
-        return int(told)
+    typed = str(data.get(f"{name}_chars") or "")
+    if name not in data and typed.isascii() and typed.isdigit() and len(typed) < 10:
+        return int(typed)
     return len(tidy(text or ""))
 
 

@@ -14,7 +14,7 @@ MARKERS = ("**", "__", "`", "*")
 
 
 class Line:
-    """A line as it was said (`text`), and without Markdown (`plain`), in which names and scores are found."""
+    """A line as the judge wrote it (`text`), and without Markdown (`plain`), to find names and scores in."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -23,7 +23,7 @@ class Line:
         self.plain = "".join(text[place] for place in self._kept)
 
     def as_said(self, tail: str) -> str:
-        """The end of the line as it was said, given the same end without Markdown."""
+        """The end of the original line, given the same end without Markdown."""
         tail = tail.strip()
         if not tail:
             return ""

@@ -94,7 +94,7 @@ SQLITE_FILL = (
     f"WHERE {HAS_MILESTONE.format(row='run')}",
 )
 
-# No foreign keys: triggers keep the rows, and whoever empties the tables of runs empties this one.
+# No foreign keys: triggers keep the rows. Code that empties the tables of runs must empty this one, too.
 POSTGRESQL = (
     """
     CREATE TABLE refinement_search (

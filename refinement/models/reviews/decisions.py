@@ -17,7 +17,7 @@ class DecisionKind(models.TextChoices):
 
 
 class Decision(models.Model):
-    """A decision with its reason. The newest one of a run is in force."""
+    """A decision with its reason. The newest one of a run applies."""
 
     Kind = DecisionKind
 

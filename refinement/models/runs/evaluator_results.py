@@ -8,7 +8,7 @@ from refinement.models.runs.rounds import Round
 
 
 class OpenTo(models.TextChoices):
-    """What the sandbox could not isolate from the command on this machine, or was told not to."""
+    """What the sandbox could not isolate from the command on this machine, or was set not to."""
 
     NOTHING = "", "Nothing"
     NETWORK = "network", "Network"

@@ -59,7 +59,7 @@ class FeedbackCorrection(models.Model):
 class RunLedger(models.Model):
     """What became of a run's feedback, and how its text grew. Derived from its rounds by pure code.
 
-    It covers the first `covers` judged rounds; a page computes it anew if the run has more. The counts
+    It covers the first `covers` judged rounds; a page computes it again if the run has more. The counts
     include people's corrections, and are summed for the rubric's page.
     """
 

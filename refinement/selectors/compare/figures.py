@@ -234,10 +234,10 @@ def _findings(run: Run) -> str:
         (run.penalty_rounds, "points deducted"),
         (run.cut_rounds, "judge saw only part of the text"),
     )
-    told = [f"{words} in {count} round{'' if count == 1 else 's'}" for count, words in counts if count]
+    warnings = [f"{words} in {count} round{'' if count == 1 else 's'}" for count, words in counts if count]
     if run.kinship:
-        told.insert(0, "writer and judge are related")
-    return "; ".join(told) or "none"
+        warnings.insert(0, "writer and judge are related")
+    return "; ".join(warnings) or "none"
 
 
 def _why(run: Run) -> str:

@@ -132,7 +132,7 @@ class LiveProgress(Counted):
     lines: tuple[Line, ...]
     budget: int | None
     elapsed: str
-    left: str  # empty if it cannot be told
+    left: str  # empty if it is unknown
     failures: tuple[Failure, ...]
     held: Held
     mark: str  # changes when the page should be read again

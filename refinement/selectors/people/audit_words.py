@@ -91,7 +91,7 @@ ACTIONS = {
     "run.delete": "deleted the prepared example",
     "run.edit": "edited a round of {a run}",
     "run.example": "added {a run} as the prepared example",
-    "run.go_on": "took back the pause of {a run}",
+    "run.go_on": "cancelled the pause of {a run}",
     "run.import": "imported {a run}",
     "run.instruct": "added an instruction to {a run}",
     "run.launch": "launched runs",

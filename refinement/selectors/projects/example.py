@@ -78,56 +78,58 @@ class Frame:
 
 
 def hero() -> Hero:
-    told = example()
-    text = told.rounds[1].round.candidate
+    story = example()
+    text = story.rounds[1].round.candidate
     fix = next(line for line in text.splitlines() if line.startswith(FIX))
-    rounds = len(told.rounds)
-    chart = chart_of(told, rounds, width=520, height=190, name="hero")
-    narrow = chart_of(told, rounds, width=320, height=170, name="hero-narrow")
-    return Hero(told.title, chart, narrow, told.rounds[0].verdict.asi, fix.replace("**", "").replace("`", ""))
+    rounds = len(story.rounds)
+    chart = chart_of(story, rounds, width=520, height=190, name="hero")
+    narrow = chart_of(story, rounds, width=320, height=170, name="hero-narrow")
+    return Hero(
+        story.title, chart, narrow, story.rounds[0].verdict.asi, fix.replace("**", "").replace("`", "")
+    )
 
 
 def frame_at(step: int) -> Frame:
     """The frame of a step; the nearest one if there is no such step."""
-    told = example()
-    last = len(told.rounds) * len(STAGES) - 1
+    story = example()
+    last = len(story.rounds) * len(STAGES) - 1
     step = max(0, min(step, last))
     place, stage = divmod(step, len(STAGES))
-    now, before = told.rounds[place], told.rounds[place - 1] if place else None
+    now, before = story.rounds[place], story.rounds[place - 1] if place else None
     merged = place + (stage == len(STAGES) - 1)
     return Frame(
         step=step,
         last=last,
         round=now.round.number,
-        rounds=len(told.rounds),
+        rounds=len(story.rounds),
         stage=STAGES[stage],
         lines=_lines(now, before),
         asked=before.verdict.asi if before else "",
         checks=now.round.assessment.checks if stage >= 1 and now.round.assessment else (),
-        criteria=tuple(criterion.name for criterion in told.rubric.criteria),
-        judges=_judges(told, now, deliberated=stage >= 3) if stage >= 2 else (),
-        moves=_moves(told, now) if stage >= 3 else (),
+        criteria=tuple(criterion.name for criterion in story.rubric.criteria),
+        judges=_judges(story, now, deliberated=stage >= 3) if stage >= 2 else (),
+        moves=_moves(story, now) if stage >= 3 else (),
         score=composite_text(now.composite, 2) if stage == len(STAGES) - 1 else "",
         suggested=now.verdict.asi if stage == len(STAGES) - 1 and step < last else "",
-        chart=chart_of(told, merged, width=520, height=190, name="player") if merged else None,
-        narrow=chart_of(told, merged, width=320, height=170, name="player-narrow") if merged else None,
+        chart=chart_of(story, merged, width=520, height=190, name="player") if merged else None,
+        narrow=chart_of(story, merged, width=320, height=170, name="player-narrow") if merged else None,
         is_end=step == last,
     )
 
 
-def chart_of(told: Example, rounds: int, *, width: int, height: int, name: str) -> TrajectoryChart:
+def chart_of(story: Example, rounds: int, *, width: int, height: int, name: str) -> TrajectoryChart:
     """The composites of the first rounds. The axis has room for all of them."""
     values: list[Decimal | None] = [
-        entry.composite if entry.round.number <= rounds else None for entry in told.rounds
+        entry.composite if entry.round.number <= rounds else None for entry in story.rounds
     ]
     shown = [value for value in values if value is not None]
     best = values.index(max(shown))
     return trajectory_chart(
         [Series("Score", values, 0, strong=True)],
-        told.rubric.scale,
-        told.rubric.policy.pass_threshold,
+        story.rubric.scale,
+        story.rubric.policy.pass_threshold,
         [Mark("best" if place == best else "score", place) for place in range(len(shown))],
-        labels=[f"Round {entry.round.number}" for entry in told.rounds],
+        labels=[f"Round {entry.round.number}" for entry in story.rounds],
         width=width,
         height=height,
         name=name,
@@ -143,11 +145,11 @@ def _lines(now: ExampleRound, before: ExampleRound | None) -> tuple[tuple[str, b
     )
 
 
-def _judges(told: Example, now: ExampleRound, *, deliberated: bool) -> tuple[ShownJudge, ...]:
-    keys = [criterion.key for criterion in told.rubric.criteria]
+def _judges(story: Example, now: ExampleRound, *, deliberated: bool) -> tuple[ShownJudge, ...]:
+    keys = [criterion.key for criterion in story.rubric.criteria]
     return tuple(
         ShownJudge(
-            told.rubric.judges.panel[answer.seat - 1].name,
+            story.rubric.judges.panel[answer.seat - 1].name,
             tuple(_score(answer, key, deliberated=deliberated) for key in keys),
         )
         for answer in now.round.board
@@ -161,11 +163,14 @@ def _score(answer: BoardVerdict, key: str, *, deliberated: bool) -> ShownScore:
     return ShownScore(score_text(own), score_text(final) if deliberated and final != own else "")
 
 
-def _moves(told: Example, now: ExampleRound) -> tuple[Move, ...]:
-    names = {criterion.key: criterion.name for criterion in told.rubric.criteria}
+def _moves(story: Example, now: ExampleRound) -> tuple[Move, ...]:
+    names = {criterion.key: criterion.name for criterion in story.rubric.criteria}
     return tuple(
         Move(
-            told.rubric.judges.panel[answer.seat - 1].name, names[each.key], each.stance.value, each.reasoning
+            story.rubric.judges.panel[answer.seat - 1].name,
+            names[each.key],
+            each.stance.value,
+            each.reasoning,
         )
         for answer in now.round.board
         for each in answer.stances or ()

@@ -58,7 +58,7 @@ class PeopleFacts:
     more: int  # people not in the table
     own: HumanScore | None
     not_blind: str  # why the reader's next score cannot be blind; empty if it can
-    who: str  # whose scores people's stand beside: the judge's or the board's
+    who: str  # whose scores people's are compared with: the judge's or the board's
     agreement: "RunAgreement"
     judges: tuple[JudgeLine, ...]  # of a board, and the board itself
 
@@ -242,19 +242,19 @@ def _sentences(
     if whole is None:
         return []
     places, who = max(1, rubric.policy.composite_decimals), who_judges(rubric)
-    told = [
+    sentences = [
         f"{rounds} rounds were scored by the {who} and by people ({readings} scores). Their "
         f"composites differ by {whole.apart:.{places}f} on average.",
         _bias_words(whole.bias, places, who),
     ]
     if part is not None:
-        told.append(
+        sentences.append(
             f"{part.near_share * 100:.0f} % of the {part.pairs} single scores differ by "
             f"{plain_number(near)} or less."
         )
     if whole.order is not None:
-        told.append(_order_words(whole.order))
-    return told
+        sentences.append(_order_words(whole.order))
+    return sentences
 
 
 def _bias_words(bias: Decimal, places: int, who: str) -> str:

@@ -232,17 +232,19 @@ def pair_of(before: Line | None, after: Line | None, *, same_scale: bool) -> Pai
 
 def what_differs(before: Bench, after: Bench) -> list[str]:
     """What differs between two tests besides their scores."""
-    told = []
+    differing = []
     if before.rubric_version_id != after.rubric_version_id:
-        told.append(f"version {before.rubric_version.number} and version {after.rubric_version.number}")
-    told += judges_differ(before, after)
+        differing.append(f"version {before.rubric_version.number} and version {after.rubric_version.number}")
+    differing += judges_differ(before, after)
     if before.temperature != after.temperature:
-        told.append(f"temperature {before.temperature.normalize():f} and {after.temperature.normalize():f}")
+        differing.append(
+            f"temperature {before.temperature.normalize():f} and {after.temperature.normalize():f}"
+        )
     if before.task != after.task:
-        told.append("the task")
+        differing.append("the task")
     if before.anchored != after.anchored:
-        told.append("whether the judge saw the calibration example")
-    return told
+        differing.append("whether the judge saw the calibration example")
+    return differing
 
 
 def judges_differ(before: Bench, after: Bench) -> list[str]:

@@ -40,12 +40,12 @@ def finding_of(bench: Bench, report: Report) -> Finding | None:
         return None
     steadiness = steadiness_of(spread, required_gap(report.rubric))
     chip, word = CHIPS[steadiness]
-    told = [
+    sentences = [
         steadiness_sentence(steadiness, bench, report),
         *noisiest_sentence(report),
         *threshold_sentence(report),
     ]
-    return Finding(chip, word, tuple(told))
+    return Finding(chip, word, tuple(sentences))
 
 
 def steadiness_sentence(steadiness: Steadiness, bench: Bench, report: Report) -> str:
@@ -69,17 +69,17 @@ def noise_sentence(steadiness: Steadiness, report: Report) -> str:
     assert spread.deviation is not None
     gap = detectable_gap(spread) or Decimal(0)
     wanted = required_gap(report.rubric)
-    told = (
+    text = (
         f"The composite varies by {rounded(spread.deviation, digits)} between {report.unit}s. Two texts "
         f"must differ by about {rounded(gap, digits)} before one judgement each shows which is "
         "better."
     )
     if steadiness is Steadiness.STEADY:
         return (
-            f"{told} That is precise enough for this rubric, which works with differences of {plain(wanted)}."
+            f"{text} That is precise enough for this rubric, which works with differences of {plain(wanted)}."
         )
     return (
-        f"{told} This rubric works with differences of {plain(wanted)}, so a smaller gain between "
+        f"{text} This rubric works with differences of {plain(wanted)}, so a smaller gain between "
         "rounds may be noise."
     )
 
@@ -115,10 +115,10 @@ def people_sentences(report: Report) -> list[str]:
     if report.apart is None:
         return []
     digits = 1 if report.digits == 2 else 2
-    told = [f"On average the {report.who} differs from people by {rounded(report.apart, digits)}."]
+    sentences = [f"On average the {report.who} differs from people by {rounded(report.apart, digits)}."]
     lines = [line for line in report.lines if line.difference is not None]
     lines.sort(key=lambda line: -abs(line.difference or Decimal(0)))
-    return told + [difference_sentence(line, digits, report.who) for line in lines[:MOST_SENTENCES]]
+    return sentences + [difference_sentence(line, digits, report.who) for line in lines[:MOST_SENTENCES]]
 
 
 def difference_sentence(line: Line, digits: int, who: str) -> str:
@@ -143,12 +143,12 @@ def comparison_sentence(comparison: Comparison) -> str:
     moved = "higher" if shift.difference > 0 else "lower"
     if not shift.difference:
         return "Both have the same mean composite."
-    told = f"The second one's mean composite is {size} {moved}"
+    text = f"The second one's mean composite is {size} {moved}"
     if shift.clear is None:
-        return f"{told}. Run at least two trials of each to see whether that is more than noise."
+        return f"{text}. Run at least two trials of each to see whether that is more than noise."
     if shift.clear:
-        return f"{told}, which is more than the noise (about ±\u00a0{margin})."
-    return f"{told}, but noise alone can cause {margin}, so the difference is not significant."
+        return f"{text}, which is more than the noise (about ±\u00a0{margin})."
+    return f"{text}, but noise alone can cause {margin}, so the difference is not significant."
 
 
 def pair_label(pair: Pair) -> str:

@@ -197,10 +197,10 @@ def chosen_words(facts: RunFacts) -> str:
     notes = [] if row.composite is None else [shown(row.composite, policy)]
     if row.composite is not None and policy.pass_threshold is not None:
         notes += ["below the pass mark"] if row.composite < policy.pass_threshold else []
-    told = f" ({', '.join(notes)})" if notes else ""
+    added = f" ({', '.join(notes)})" if notes else ""
     judge = "board" if facts.has_board else "judge"
     outcome = outcome_word(run.outcome)
-    return f"{outcome} by the {judge}; people chose {round_name(row.number)}{told}. "
+    return f"{outcome} by the {judge}; people chose {round_name(row.number)}{added}. "
 
 
 def gap_of(rubric: Rubric, row: Round, rows: Sequence[HumanScore]) -> PeopleGap | None:

@@ -95,9 +95,11 @@ def import_sentence(run: Run) -> str:
     if run.source is None or run.is_example:
         return ""
     record = RunImport.objects.get(run=run)
-    told = record.stated.get("contradictions", ())
+    contradictions = record.stated.get("contradictions", ())
     kind, day = RunSource(run.source).label, f"{record.at:%Y-%m-%d}"
-    return " ".join([f"Imported from {record.name} ({kind}) on {day} by {record.by_name}.", *map(str, told)])
+    return " ".join(
+        [f"Imported from {record.name} ({kind}) on {day} by {record.by_name}.", *map(str, contradictions)]
+    )
 
 
 def lacking(run: Run) -> list[str]:

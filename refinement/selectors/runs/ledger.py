@@ -245,7 +245,7 @@ def step_of(
 
 
 def told_in(feedback: Mapping[str, Any]) -> list[str]:
-    """What the writer was sent, as it was said."""
+    """The unchanged feedback that the writer got."""
     texts = [*feedback.get("issues", ()), feedback.get("asi", ""), *feedback.get("failure_texts", ())]
     return [str(text).strip() for text in texts if str(text).strip()]
 

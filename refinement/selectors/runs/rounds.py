@@ -370,8 +370,8 @@ def direction_effect(
 
 def direction_hidden(verdict: Verdict, after: Round) -> list[str]:
     """Feedback by issues does not include the direction, so it cannot have been followed."""
-    told = after.feedback or {}
-    if not verdict.asi or told.get("asi") or verdict.asi in told.get("issues", ()):
+    sent = after.feedback or {}
+    if not verdict.asi or sent.get("asi") or verdict.asi in sent.get("issues", ()):
         return []
     return ["Under this rubric the writer gets the issues, not the suggested change."]
 

@@ -70,5 +70,5 @@ def watch_sentences(run: Run, rubric: Rubric) -> list[str]:
     if watch is None:
         return []
     held_out = watch.held_out
-    told = [held_out.sentence or held_out.problem] if held_out and not held_out.doubted else []
-    return [text for text in (*told, *(words for _, words in watch.doubts)) if text]
+    sentences = [held_out.sentence or held_out.problem] if held_out and not held_out.doubted else []
+    return [text for text in (*sentences, *(words for _, words in watch.doubts)) if text]

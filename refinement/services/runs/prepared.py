@@ -87,27 +87,27 @@ def example_delete(*, project: Project, user: User) -> bool:
     return True
 
 
-def _write(project: Project, user: User, told: Example) -> Run:
+def _write(project: Project, user: User, story: Example) -> Run:
     at = timezone.now() - AGE
-    version = _version(project, user, told)
+    version = _version(project, user, story)
     run = Run.objects.create(
-        **_run_values(told, at), project=project, rubric_version=version, rubric=version.rubric
+        **_run_values(story, at), project=project, rubric_version=version, rubric=version.rubric
     )
     Run.objects.filter(pk=run.pk).update(created_at=at)
     sources_create(
         run=run,
-        sources=[SourceText("ingest-notes.md", told.source)],
-        limit=told.rubric.policy.source_limit_chars,
+        sources=[SourceText("ingest-notes.md", story.source)],
+        limit=story.rubric.policy.source_limit_chars,
     )
-    panel = PanelJudge.objects.bulk_create(panel_rows(run, told.rubric.judges.panel))
+    panel = PanelJudge.objects.bulk_create(panel_rows(run, story.rubric.judges.panel))
     instructions = [
         Instruction.objects.create(run=run, author_name=name, text=text, used_in_round=number)
-        for number, name, text in told.people["instructions"]
+        for number, name, text in story.people["instructions"]
     ]
     rounds = {
-        entry.round.number: _round_write(run, told, entry, panel, instructions) for entry in told.rounds
+        entry.round.number: _round_write(run, story, entry, panel, instructions) for entry in story.rounds
     }
-    _people_write(run, told, rounds, at)
+    _people_write(run, story, rounds, at)
     _date(run, at)
     audit_record(action="run.example", object_type="run", object_id=run.pk, project=project, user=user)
     return run
@@ -119,7 +119,7 @@ def _began(at: datetime, number: int) -> datetime:
 
 
 def _date(run: Run, at: datetime) -> None:
-    """Dates rounds and instructions, so that everything happened in the order in which it is told."""
+    """Dates rounds and instructions, in the order of the story."""
     for row in run.rounds.all():
         began = _began(at, row.number)
         judged = began + timedelta(minutes=JUDGED_AFTER)
@@ -131,52 +131,52 @@ def _date(run: Run, at: datetime) -> None:
         said.save(update_fields=["created_at"])
 
 
-def _version(project: Project, user: User, told: Example) -> RubricVersion:
+def _version(project: Project, user: User, story: Example) -> RubricVersion:
     rubric = Rubric.objects.filter(project=project, slug=SLUG).first()
     if rubric is not None:
         return rubric.versions.order_by("-number")[0]
     version = rubric_create(
-        project=project, slug=SLUG, definition=told.rubric, user=user, note="For the prepared example."
+        project=project, slug=SLUG, definition=story.rubric, user=user, note="For the prepared example."
     )
     # Archived, so that it is offered nowhere.
     Rubric.objects.filter(pk=version.rubric_id).update(archived_at=timezone.now())
     return version
 
 
-def _run_values(told: Example, at: datetime) -> dict[str, Any]:
-    ended = _began(at, len(told.rounds)) + timedelta(minutes=JUDGED_AFTER)
+def _run_values(story: Example, at: datetime) -> dict[str, Any]:
+    ended = _began(at, len(story.rounds)) + timedelta(minutes=JUDGED_AFTER)
     return {
         "source": RunSource.EXAMPLE,
-        "title": told.title,
-        "task": told.task,
-        "task_type": told.task_type,
+        "title": story.title,
+        "task": story.task,
+        "task_type": story.task_type,
         "archived_at": ended,
         "finished_at": ended,
         "woken_at": at,
         "nonce": secrets.token_hex(6),
         "producer_model": NO_MODEL,
         "judge_model": NO_MODEL,
-        "snapshot": rubric_to_json(told.rubric),
+        "snapshot": rubric_to_json(story.rubric),
         "status": RunStatus.FINISHED,
-        "outcome": told.end.outcome,
-        "stop_reason": told.end.reason,
-        "why": told.end.why,
-        "passed_in_round": told.end.passed_in_round,
-        "trajectory": [str(round(entry.composite, 6)) for entry in told.rounds],
-        "decision": told.people["decision"]["kind"],
-        **metric_values(run_metrics(told.rubric, told.history)),
+        "outcome": story.end.outcome,
+        "stop_reason": story.end.reason,
+        "why": story.end.why,
+        "passed_in_round": story.end.passed_in_round,
+        "trajectory": [str(round(entry.composite, 6)) for entry in story.rounds],
+        "decision": story.people["decision"]["kind"],
+        **metric_values(run_metrics(story.rubric, story.history)),
     }
 
 
 def _round_write(
-    run: Run, told: Example, entry: ExampleRound, panel: list[PanelJudge], instructions: list[Instruction]
+    run: Run, story: Example, entry: ExampleRound, panel: list[PanelJudge], instructions: list[Instruction]
 ) -> Round:
     made = entry.round
     assert made.assessment is not None
     judged = JudgedRound(
         number=made.number,
         assessment=made.assessment,
-        metrics=run_metrics(told.rubric, told.history),
+        metrics=run_metrics(story.rubric, story.history),
         signal=None,
         seen_chars=len(made.candidate),
         cut=False,
@@ -223,16 +223,16 @@ def _feedback(entry: ExampleRound, instructions: list[Instruction]) -> dict[str,
     return feedback_values(replace(entry.feedback, instructions=numbered))
 
 
-def _people_write(run: Run, told: Example, rounds: dict[int, Round], at: datetime) -> None:
+def _people_write(run: Run, story: Example, rounds: dict[int, Round], at: datetime) -> None:
     comments = [
         comment
-        for thread in told.people["threads"]
+        for thread in story.people["threads"]
         for comment in _thread(
             run, thread, rounds, _began(at, thread["round"]) + timedelta(minutes=COMMENT_AFTER)
         )
     ]
     Comment.objects.bulk_update(comments, ["created_at"])
-    for number, name, blind, scores, note, reasons in told.people["scores"]:
+    for number, name, blind, scores, note, reasons in story.people["scores"]:
         HumanScore.objects.create(
             run=run,
             round=rounds[number],
@@ -241,12 +241,12 @@ def _people_write(run: Run, told: Example, rounds: dict[int, Round], at: datetim
                 {"key": key, "score": str(score), "reason": reasons.get(key, "")}
                 for key, score in scores.items()
             ],
-            composite=_composite(told, scores),
+            composite=_composite(story, scores),
             note=note,
             blind=blind,
         )
     HumanScore.objects.filter(run=run).update(submitted_at=at + timedelta(minutes=SCORED_AT))
-    decision = told.people["decision"]
+    decision = story.people["decision"]
     made = Decision.objects.create(
         run=run, number=1, kind=decision["kind"], reason=decision["reason"], author_name=decision["by"]
     )
@@ -254,9 +254,9 @@ def _people_write(run: Run, told: Example, rounds: dict[int, Round], at: datetim
     people_gap_store(run)
 
 
-def _composite(told: Example, scores: dict[str, float]) -> Decimal:
+def _composite(story: Example, scores: dict[str, float]) -> Decimal:
     given = tuple(CriterionScore(key, Decimal(str(score))) for key, score in scores.items())
-    return assess(told.rubric, Verdict(given), ()).composite
+    return assess(story.rubric, Verdict(given), ()).composite
 
 
 def _thread(run: Run, said: dict[str, Any], rounds: dict[int, Round], at: datetime) -> list[Comment]:

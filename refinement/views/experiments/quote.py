@@ -139,7 +139,7 @@ def notes_of(estimate: ExperimentEstimate, repeats: int) -> Iterator[str]:
     elif estimate.project_budget.warning:
         yield estimate.project_budget.warning
     if repeats == 1:
-        yield "With one repeat, chance and a real difference on one task cannot be told apart."
+        yield "With one repeat, a difference on one task may be chance."
     if not estimate.workers:
         yield "No worker is online. Runs start when one is."
     if asking := [entry.name for entry in estimate.configurations if entry.asks]:

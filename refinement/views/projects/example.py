@@ -21,7 +21,7 @@ def prepared_open(request: ProjectRequest) -> HttpResponse:
 @require_safe
 @project_view()
 def prepared_play(request: ProjectRequest) -> HttpResponse:
-    """One step of the example. With script it goes on by itself until it is paused."""
+    """One step of the example. With JavaScript, it advances automatically until paused."""
     wanted = request.GET.get("step", "")
     step = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 4 else 0
     page = {"section": "home", "frame": frame_at(step), "plays": request.GET.get("play") == "1"}

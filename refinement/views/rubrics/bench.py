@@ -286,7 +286,7 @@ def rubric_bench_compare(request: ProjectRequest, rubric: str) -> HttpResponse:
     page |= {"before": before, "after": after, "differs": what_differs(before, after)}
     if before.candidate_sha256 == after.candidate_sha256:
         compared = bench_comparison(report_of(before), report_of(after))
-        page |= {"compared": compared, "told": comparison_sentence(compared)}
+        page |= {"compared": compared, "summary": comparison_sentence(compared)}
         page["rows"] = [(pair, pair_label(pair)) for pair in (*compared.pairs, compared.total)]
     else:
         page["pairs"] = comparable(page["rubric"])

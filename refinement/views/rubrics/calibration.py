@@ -87,13 +87,13 @@ def calibration_change(request: ProjectRequest, rubric: str) -> HttpResponse:
     if not form.is_valid() and not (removing and "edited_from" in form.cleaned_data):
         return calibration_page(request, page, definition, form, status=422)
     try:
-        told = calibration_saved(request, page, form)
+        message = calibration_saved(request, page, form)
     except NewerVersion as newer:
         return conflict_page(request, page, definition, form, newer)
     except ValidationError as error:
         form.take_over(error)
         return calibration_page(request, page, definition, form, status=422)
-    messages.success(request, told)
+    messages.success(request, message)
     return redirect("rubric_calibration", request.project.slug, rubric)
 
 

@@ -46,9 +46,9 @@ def rubric_import_page(request: ProjectRequest) -> HttpResponse:
         version = import_saved(request, form, rubric_from_yaml(form.cleaned_data["source"]))
     except BadFile as error:
         return import_page(request, form, error.problems, status=422)
-    except (NothingNew, NewerVersion) as told:
-        form.add_error("target", str(told))
-        return import_page(request, form, status=409 if isinstance(told, NewerVersion) else 422)
+    except (NothingNew, NewerVersion) as refusal:
+        form.add_error("target", str(refusal))
+        return import_page(request, form, status=409 if isinstance(refusal, NewerVersion) else 422)
     messages.success(request, f"{version.name} was imported as version {version.number}.")
     return redirect("rubric_page", request.project.slug, version.rubric.slug)
 

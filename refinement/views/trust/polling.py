@@ -1,4 +1,4 @@
-"""Looking again for figures that a worker is computing, less and less often, until it stops by itself."""
+"""Polling for figures that a worker is computing, with a growing interval and an end."""
 
 from refinement.access.projects import ProjectRequest
 from refinement.selectors.experiments.stored import StoredResults

@@ -215,9 +215,9 @@ def live_states(run_ids: Collection[int]) -> dict[int, LiveState]:
     """Live state of these runs. Two queries, and two more if one of them has a board."""
     rows = _stands(tuple(run_ids))
     steps = tuple(row["last_step"] for row in rows if row["last_step"])
-    told = {event["id"]: event for event in _steps(steps)} if steps else {}
+    events = {event["id"]: event for event in _steps(steps)} if steps else {}
     boards = board_states([row for row in rows if row["status"] != RunStatus.FINISHED])
-    return {row["pk"]: state_of(row, told.get(row["last_step"]), boards.get(row["pk"])) for row in rows}
+    return {row["pk"]: state_of(row, events.get(row["last_step"]), boards.get(row["pk"])) for row in rows}
 
 
 def _stands(run_ids: tuple[int, ...]) -> list[Any]:

@@ -91,7 +91,7 @@ def elapsed_words(measurement: Measurement) -> str:
 
 
 def left_words(measurement: Measurement, progress: Progress) -> str:
-    """About how long it goes on at the pace so far; empty if that cannot be told."""
+    """The estimated time left at the pace so far; empty if it is unknown."""
     called = progress.ended - progress.reused
     if measurement.status != MeasurementStatus.RUNNING or not called:
         return ""

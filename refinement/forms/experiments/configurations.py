@@ -8,6 +8,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from refinement.engine.types import Rubric
+from refinement.forms.experiments.prompts import FIELDS as PROMPT_FIELDS
+from refinement.forms.experiments.prompts import PROMPT_PATHS, prompt_cleaned, prompt_fields
 from refinement.forms.rubrics.values import tidy
 from refinement.forms.runs.judges import JUDGE_CHOICES
 from refinement.forms.runs.launch import NO_MODEL, NO_SERVER, typed_field
@@ -90,6 +92,7 @@ class ConfigurationForm(forms.Form):
             for text in TEXTS:
                 self.fields[text.name] = text.field()
                 self.fields[text.name].widget.attrs["placeholder"] = text.of(definition)[:2_000] or "Empty"
+            self.fields |= prompt_fields(definition)
         for field in self.fields.values():
             field.widget.attrs.setdefault("data-configuration", str(number))
 
@@ -123,19 +126,23 @@ class ConfigurationForm(forms.Form):
         return [self[text.name] for text in TEXTS if text.name in self.fields]
 
     @property
+    def prompts(self) -> list[forms.BoundField]:
+        return [self[name] for name in PROMPT_FIELDS if name in self.fields]
+
+    @property
     def source_rows(self) -> list[Any]:
         return shown_rows(self.sources)
 
     @property
     def changed(self) -> list[str]:
         """The labels of what differs from the rubric, for the folded row."""
-        fields = [*self.settings, *self.texts]
+        fields = [*self.settings, *self.texts, *self.prompts]
         found = [str(field.label) for field in fields if str(field.value() or "").strip()]
         return found + list(self.more_changes)
 
     @property
     def more_changes(self) -> dict[str, str]:
-        """Changes that the form has no field for, such as templates."""
+        """Changes that the form has no field for."""
         try:
             found = json.loads(str(self["more"].value() or "{}"))
         except ValueError:
@@ -144,7 +151,11 @@ class ConfigurationForm(forms.Form):
 
     @property
     def settings_wrong(self) -> bool:
-        return any(field.errors for field in [*self.settings, *self.texts])
+        return any(field.errors for field in [*self.settings, *self.texts, *self.prompts])
+
+    @property
+    def prompts_open(self) -> bool:
+        return any(field.errors or field.value() for field in self.prompts)
 
     @property
     def models_open(self) -> bool:
@@ -221,9 +232,20 @@ class ConfigurationForm(forms.Form):
             own = tidy(cleaned.get(text.name, "") or "").strip()
             if own and not same(own, text.of(self.as_saved)):
                 changes[text.name] = own
+        changes |= self._prompt_changes(self.as_saved, cleaned)
         if (mode := cleaned.get("judges")) and mode != self.as_saved.judges.mode:
             changes[MODE] = mode
         return changes
+
+    def _prompt_changes(self, rubric: Rubric, cleaned: Mapping[str, Any]) -> dict[str, object]:
+        found = {}
+        for path, name in PROMPT_PATHS.items():
+            own, problems = prompt_cleaned(rubric, name, cleaned.get(name, "") or "")
+            if problems:
+                self.add_error(name, problems)
+            elif own:
+                found[path] = own
+        return found
 
     def spec(self, *, baseline: bool) -> ConfigurationSpec:
         """What the services take. Only after `is_valid`."""
@@ -262,6 +284,8 @@ def values_of(configuration: Configuration) -> dict[str, list[str]]:
             values["judges"] = [str(value)]
         elif path in TEXT_NAMES and value:
             values[path] = [str(value)]
+        elif path in PROMPT_PATHS:
+            values[PROMPT_PATHS[path]] = [str(value)]
         else:
             more[path] = str(value)
     return values | ({"more": [json.dumps(more)]} if more else {})

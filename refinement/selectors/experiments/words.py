@@ -7,6 +7,7 @@ from typing import Any
 from refinement.charts.intervals import MINUS, number_text
 from refinement.models import Configuration, Experiment, ExperimentStatus
 from refinement.pricing import money
+from refinement.selectors.rubrics.words import TEMPLATE_LABELS
 
 NOT_COMPARABLE = "not_comparable"  # another judge, board or rubric version than the baseline
 VERDICTS: Mapping[str, tuple[str, str]] = {
@@ -31,6 +32,7 @@ SETTINGS: Mapping[str, str] = {
     "output_contract": "output contract",
     "background": "background",
     "search_space": "search space",
+    **{f"templates.{name}": label.lower() for name, label in TEMPLATE_LABELS.items()},
 }
 TEXTS = ("output_contract", "background", "search_space")
 LONGEST_VALUE = 24
@@ -96,7 +98,7 @@ def money_text(value: float) -> str:
 def change_words(path: str, value: Any) -> str:
     """One changed setting, such as `5 rounds`."""
     name = SETTINGS.get(path, path)
-    if path in TEXTS:
+    if path in TEXTS or path.startswith("templates."):
         return f"own {name}"
     text = str(value)
     if path == "policy.max_rounds":

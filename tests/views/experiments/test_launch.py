@@ -3,8 +3,11 @@
 import pytest
 from django.urls import reverse
 
+from refinement.engine.profiles import rubric_for
+from refinement.forms.experiments.prompts import source_of
 from refinement.models import Experiment
 from refinement.providers.base import ModelInfo
+from refinement.selectors.experiments.words import configuration_words
 from refinement.selectors.launch import model_lists
 from refinement.selectors.launch.available_models import Offer
 from tests.selectors.experiments.given import a_suite_of, an_experiment
@@ -218,3 +221,20 @@ def test_the_baseline_is_chosen(as_editor, project):
 def test_without_a_suite_the_page_says_what_to_do(as_editor, project):
     html = as_editor.get(address(project)).content.decode()
     assert "No suite yet" in html
+
+
+def test_a_configuration_has_prompts_of_its_own(as_editor, project, version):
+    suite = a_suite_of(project, 1)
+    prompt = "Rewrite {{ candidate }} and cite a source for {{ task }}."
+    refused = as_editor.post(address(project), form_of(suite, version, c1__prompt_revision="{{ nobody }}"))
+    assert (refused.status_code, "Line 1:" in refused.content.decode()) == (422, True)
+    same = source_of(rubric_for("wiggum"), "draft")
+    data = form_of(suite, version, c1__prompt_revision=prompt, c1__prompt_draft=same)
+    assert as_editor.post(address(project), data).status_code == 302
+    second = Experiment.objects.get().configurations.get(name="B")
+    assert second.changes == {"templates.revision": prompt}
+    assert configuration_words(second, Experiment.objects.get().configurations.get(name="A")) == (
+        "own revision prompt"
+    )
+    html = as_editor.get(address(project), {"from": Experiment.objects.get().pk}).content.decode()
+    assert "cite a source for" in html

@@ -238,7 +238,7 @@ class ConfigurationForm(forms.Form):
         return changes
 
     def _prompt_changes(self, rubric: Rubric, cleaned: Mapping[str, Any]) -> dict[str, object]:
-        found = {}
+        found: dict[str, object] = {}
         for path, name in PROMPT_PATHS.items():
             own, problems = prompt_cleaned(rubric, name, cleaned.get(name, "") or "")
             if problems:

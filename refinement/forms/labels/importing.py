@@ -60,7 +60,8 @@ class LabelImportForm(forms.Form):
         try:
             return judge_raters_read(lines)
         except ValueError as wrong:
-            raise forms.ValidationError(str(wrong).capitalize()) from None
+            words = str(wrong)
+            raise forms.ValidationError(f"{words[:1].upper()}{words[1:]}") from None
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

@@ -105,5 +105,5 @@ def test_it_is_in_the_exports(as_viewer, as_editor, editor, run):
     assert '"kind": "issue", "position": 0, "fate": "worse"' in document
     assert f'"corrected_by": "{editor.display_name}"' in document
     report = b"".join(as_viewer.get(f"{page}/md/").streaming_content).decode()
-    assert "What became of the feedback:" in report
+    assert "Feedback and its results:" in report
     assert f"| Issue 1 | made worse | Corrected by {editor.display_name}. |" in report

@@ -21,7 +21,7 @@ def feedback_section(entries: Sequence[Mapping[str, Any]]) -> str:
     if not known:
         return ""
     rows = [[inline(_name(entry)), FATES[entry["fate"]], inline(_why(entry))] for entry in known]
-    return "\nWhat became of the feedback:\n\n" + table(["Feedback", "Result", "Why"], rows)
+    return "\nFeedback and its results:\n\n" + table(["Feedback", "Result", "Why"], rows)
 
 
 def _name(entry: Mapping[str, Any]) -> str:

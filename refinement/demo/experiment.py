@@ -157,7 +157,9 @@ def suite_write(project: Project, owner: User, *, saved: datetime) -> SuiteVersi
 
 def rubric_write(project: Project, owner: User) -> tuple[RubricVersion, Definition]:
     definition = replace(
-        rubric_with(rubric_for("wiggum"), {"policy.pass_threshold": "7.5"}), name="Docs answers"
+        rubric_with(rubric_for("wiggum"), {"policy.pass_threshold": "7.5"}),
+        name="Docs answers",
+        purpose="Technical writing, scored on six criteria. Passes at 7.5 of 10.",
     )
     found = Rubric.objects.filter(project=project, slug=SLUG).first()
     made = found.versions.earliest("number") if found else None

@@ -89,8 +89,8 @@ class CallGroup:
             except Empty:
                 continue
             self._busy[prepared.row.endpoint] -= 1
-            if writer := self._writers.pop(request.speaker.seat, None):
-                writer.erase()
+            if done := self._writers.pop(request.speaker.seat, None):
+                done.erase()
             if not isinstance(result, (Reply, ProviderError)):
                 raise result
             yield Arrived(request, prepared, result)

@@ -79,6 +79,7 @@ def test_a_draft_is_replayed_from_the_editor_and_saved(signed_in: Page, stored: 
     assert inspect("/p/alpha/measurements/", session) == []
     assert inspect("/p/alpha/measurements/replay/?rubric=guides", session) == []
     assert inspect("/p/alpha/measurements/retest/?rubric=guides", session) == []
+    assert inspect("/p/alpha/measurements/planted/?rubric=guides", session) == []
     signed_in.get_by_role("button", name="Save as v2").click()
     expect(signed_in.get_by_text("Version 2 saved.")).to_be_visible()
     assert RubricVersion.objects.filter(rubric__slug="guides").count() == 2

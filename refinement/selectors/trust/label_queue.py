@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, F, IntegerField, OuterRef, QuerySet, Subquery, Value
+from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from refinement.models import Label, LabelItem, LabelRater, LabelSet
@@ -24,9 +24,14 @@ class Progress:
 
 def with_people(items: QuerySet[LabelItem]) -> QuerySet[LabelItem]:
     """Adds how many people labelled each text, as `people`."""
-    given = Label.objects.filter(item=OuterRef("pk"), rater__judge_model="").order_by()
+    return items.annotate(people=labels_counted(Q(rater__judge_model="")))
+
+
+def labels_counted(which: Q) -> Coalesce:
+    """How many of such labels a text has, without a join: a page counts only those of its texts."""
+    given = Label.objects.filter(which, item=OuterRef("pk")).order_by()
     counted = given.values("item").annotate(n=Count("pk")).values("n")
-    return items.annotate(people=Coalesce(Subquery(counted, output_field=IntegerField()), Value(0)))
+    return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
 
 
 def unlabelled(label_set: LabelSet, rater: LabelRater | None) -> QuerySet[LabelItem]:

@@ -16,7 +16,7 @@ from refinement.interchange.labels.writing import (
     ratings_to_jsonl,
 )
 from refinement.models import Criterion, Label, LabelItem, LabelSet, Project, RubricVersion
-from refinement.selectors.trust.label_queue import waiting_texts, with_people
+from refinement.selectors.trust.label_queue import labels_counted, waiting_texts, with_people
 
 PAGE_SIZE = 25
 ITEMS_PAGE_SIZE = 50
@@ -114,9 +114,7 @@ def items_page(label_set: LabelSet, page: str) -> Page[LabelItem]:
 
 def items_counted(label_set: LabelSet) -> QuerySet[LabelItem]:
     rows = with_people(label_set.items.defer("text", "task")).select_related("round")
-    return rows.annotate(judges=Count("labels", filter=~Q(labels__rater__judge_model=""))).order_by(
-        "position"
-    )
+    return rows.annotate(judges=labels_counted(~Q(rater__judge_model=""))).order_by("position")
 
 
 def labels_of(item: LabelItem) -> list[Label]:

@@ -34,6 +34,7 @@ from refinement.selectors.runs.imports import import_sentence
 from refinement.selectors.runs.ledger import feedback_values
 from refinement.selectors.runs.training import TrainingChoice, better_and_worse, good_texts
 from refinement.selectors.runs.watch import watch_sentences
+from refinement.selectors.trust.gate import unproven_pass
 
 PIECE_CHARS = 64_000
 
@@ -89,6 +90,7 @@ def report(run: Run) -> Iterator[str]:
         human_scores=list(human_score_values(run)),
         decisions=list(decision_values(run)),
         feedback=feedback_values(run, rubric),
+        unproven=unproven_pass(run),
         watch=watch_sentences(run, rubric),
         imported=import_sentence(run),
     )

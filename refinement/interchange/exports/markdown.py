@@ -40,12 +40,15 @@ def run_markdown(
     human_scores: Sequence[Mapping[str, Any]] = (),
     decisions: Sequence[Mapping[str, Any]] = (),
     feedback: Sequence[Mapping[str, Any]] = (),
+    unproven: str = "",
     watch: Sequence[str] = (),
     imported: str = "",
 ) -> Iterator[str]:
     """The report in pieces: result, trajectory, rounds, best candidate, task and sources."""
     yield f"# Run {run['id']}: {inline(run['title'])}\n\n"
     yield f"{_result(run)}\n\n"
+    if unproven:
+        yield f"**{inline(unproven)}**\n\n"
     if imported:
         yield f"{inline(imported)}\n\n"
     yield table(["Field", "Value"], [[inline(name), inline(value)] for name, value in _facts(run, rubric)])

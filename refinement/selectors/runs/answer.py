@@ -249,7 +249,7 @@ def doubts_of(
     if facts.kinship:
         found.append(Doubt("Related judge", facts.kinship))
     if facts.unproven:
-        found.append(Doubt("Unproven judge", facts.unproven))
+        found.append(Doubt("Gate", facts.unproven))
     found += noise_doubts(facts, row)
     if row.seen_chars is not None and row.seen_chars < row.candidate_chars:
         words = f"The judge saw {row.seen_chars:,} of {row.candidate_chars:,} characters."

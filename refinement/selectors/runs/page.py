@@ -13,7 +13,7 @@ from refinement.charts import MetricSeries, value_words
 from refinement.engine.boards import is_dissent
 from refinement.engine.codec import rubric_from_json
 from refinement.engine.scoring import shown
-from refinement.engine.types import Outcome, Rubric
+from refinement.engine.types import Rubric
 from refinement.judging.history import EDITED, KEY_CHANGE_CHARS
 from refinement.judging.length import shorten
 from refinement.models import Round, RoundOrigin, Run, RunTag
@@ -40,7 +40,7 @@ from refinement.selectors.runs.words import (
     state_sentence,
 )
 from refinement.selectors.score_words import composite_change, score_text
-from refinement.selectors.trust.gate import run_standing
+from refinement.selectors.trust.gate import unproven_pass
 
 MOST_FULL_CARDS = 8  # with more rounds, each gets a small button
 FEEDBACK_CHARS = 400  # of what the feedback asked for, to name a change by it
@@ -197,14 +197,8 @@ def run_facts(run: Run) -> RunFacts:
         so_far=so_far(rubric, rows, metrics),
         result=next((row for row in rows if row.number == (run.chosen_round or run.best_round)), None),
         plateau=plateau_words(run, rubric),
-        unproven=unproven_words(run),
+        unproven=unproven_pass(run),
     )
-
-
-def unproven_words(run: Run) -> str:
-    """Why the run's PASS does not count in its project; empty if it does, or if it did not pass."""
-    standing = run_standing(run) if run.outcome == Outcome.PASS else None
-    return capitalised(f"{standing.reason}.") if standing and standing.reason else ""
 
 
 def capitalised(words: str) -> str:

@@ -108,6 +108,12 @@ def run_standing(run: Run, rule: Rule | None = None) -> Standing | None:
     return standing_by(rule, run, with_criteria([run.rubric_version_id])) if rule else None
 
 
+def unproven_pass(run: Run, outcome: str = "") -> str:
+    """Why the run's PASS does not count in gates; empty if it does, or if the run did not pass."""
+    standing = run_standing(run) if (outcome or run.outcome) == Outcome.PASS else None
+    return standing.sentence if standing else ""
+
+
 def standings(numbers: Sequence[int], project: Project | None = None) -> dict[int, Standing]:
     """The standings of these runs' judges by run, in projects that require something. Two queries at most.
 

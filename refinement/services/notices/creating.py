@@ -20,7 +20,7 @@ from refinement.models import (
     Run,
     User,
 )
-from refinement.selectors.trust.gate import run_standing
+from refinement.selectors.trust.gate import unproven_pass
 from refinement.texts import one_line
 
 NAME_CHARS = 80
@@ -98,9 +98,7 @@ def notice_run_ended(run: Run, *, outcome: str, by: User | None = None) -> None:
     """Notify the person who launched the run of its end. `by` is the person who stopped it."""
     name = one_line(by.display_name, NAME_CHARS) if by else ""
     how = f"was stopped by {name}" if by else ENDED.get(outcome, "ended")
-    standing = run_standing(run) if outcome == Outcome.PASS else None
-    doubt = "" if standing is None or standing.proven else f" {standing.sentence}"
-    text = f"{subject(run)} {how}.{doubt}"
+    text = f"{subject(run)} {how}. {unproven_pass(run, outcome)}".strip()
     _notify(News(NoticeKind.RUN_ENDED, run, text, by, by.display_name if by else ""), _launcher(run))
 
 

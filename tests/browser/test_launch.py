@@ -39,7 +39,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         server.replies = lambda asked: judged(asked) if asked.schema else TEXT
         made = Served(directory, server)
         yield made
-        made.instance.clean_up()
+        made.clean_up()
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, gates: Gates) -> Iterator[S
         yield made
         gates.newcomer.set()
         gates.clerk.set()
-        made.instance.clean_up()
+        made.clean_up()
 
 
 def test_a_page_follows_the_judges_to_the_merge(browser: Browser, served: Served, gates: Gates):

@@ -70,7 +70,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with LoopbackServer(slowly, chunks=30) as server:
         made = Served(prepared_copy(tmp_path_factory, "reading"), server)
         yield made
-        made.instance.clean_up()
+        made.clean_up()
 
 
 def test_it_is_read_as_it_is_written_and_also_from_its_middle(browser: Browser, served: Served):

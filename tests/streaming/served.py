@@ -3,6 +3,8 @@
 import http.client
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.house.processes import Instance, manage
+from tests.house.processes import ROOT, Instance
 from tests.loopback.server import LoopbackServer
 
 PATIENCE = 60.0
@@ -69,18 +71,38 @@ class Served:
     def __init__(self, data_dir: Path, server: LoopbackServer) -> None:
         self.server = server
         self.instance = Instance(data_dir, WIGGUM_OLLAMA_URL=server.address)
+        self.process: subprocess.Popen[str] | None = None
         try:
             self.instance.wait_until_said("Wiggum is ready at")
             self.sessions: dict[str, str] = json.loads(self.shell(PEOPLE))
         except BaseException:
-            self.instance.clean_up()
+            self.clean_up()
             raise
+
+    def clean_up(self) -> None:
+        if self.process:
+            with self.process:
+                self.process.kill()
+        self.instance.clean_up()
 
     def shell(self, code: str) -> str:
         """What the code told, run with the instance's own settings."""
-        done = manage("shell", "-v0", "-c", code, env=self.instance.settings)
-        lines = [line for line in done.stdout.splitlines() if line.startswith("told ")]
-        assert lines, done.stderr + done.stdout
+        self.process = self.process or subprocess.Popen(
+            [sys.executable, "-m", "tests.streaming.shell"],
+            cwd=ROOT,
+            env=self.instance.settings | {"DJANGO_SETTINGS_MODULE": "wiggum_site.settings"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(code) + "\n")
+        self.process.stdin.flush()
+        said = self.process.stdout.readline()
+        assert said, "the code failed: see its traceback"
+        lines = [line for line in json.loads(said).splitlines() if line.startswith("told ")]
+        assert lines, said
         return lines[-1].removeprefix("told ")
 
     def launch(self, rounds: int = 2, then: str = "") -> int:

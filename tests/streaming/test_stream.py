@@ -37,7 +37,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with LoopbackServer() as server:
         made = Served(directory, server)
         yield made
-        made.instance.clean_up()
+        made.clean_up()
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """Scores as the matrices that statistics work on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def ratings_of(scores: Scores) -> dict[str, Ratings]:
     texts = len(scores.texts)
     people = Table(scores.by_people, texts, len(scores.people))
     judge = Table(scores.by_judge, texts, most(scores.by_judge))
-    same_prompt = renumbered(given for given in scores.by_judge if given.repeats)
+    same_prompt = renumbered(of_one_prompt(scores.by_judge))
     repeats = Table(same_prompt, texts, most(same_prompt), whole=True)
     keys = criteria_of(scores)
     return {key: Ratings(people.of(key), judge.of(key), repeats.of(key)) for key in keys}
@@ -27,6 +27,16 @@ def criteria_of(scores: Scores) -> list[str]:
 def most(given: Sequence[Given]) -> int:
     """The most judgements of one text."""
     return max((entry.rater + 1 for entry in given), default=0)
+
+
+def of_one_prompt(given: Iterable[Given]) -> Iterator[Given]:
+    """Each text's judgements of the prompt that it was judged by most often: only they are repeats."""
+    by_text: dict[int, dict[str, list[Given]]] = {}
+    for entry in given:
+        if entry.prompt:
+            by_text.setdefault(entry.text, {}).setdefault(entry.prompt, []).append(entry)
+    for prompts in by_text.values():
+        yield from max(prompts.values(), key=len)
 
 
 def renumbered(given: Iterable[Given]) -> list[Given]:

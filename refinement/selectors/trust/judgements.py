@@ -38,7 +38,7 @@ class Judgement(NamedTuple):
     round: int | None
     scores: Mapping[str, Any]
     composite: float | None = None  # with checks
-    repeats: bool = False
+    prompt: str = ""  # judgements of one text by the same prompt are repeats; empty: never
     chars: int = 0
     family: str = ""
 
@@ -78,10 +78,11 @@ def trials_of(record: JudgeRecord, label_set: LabelSet | None) -> list[dict[str,
     )
     if label_set is not None:
         trials = trials.filter(**{measured + "label_item__label_set": label_set})
-    columns = ("pk", "bench", "number", "said", "composite", "reused_from", "bench__candidate_chars")
+    columns = ("pk", "bench", "number", "said", "composite", "reused_from")
+    bench = ("bench__candidate_chars", "bench__fingerprint")
     texts = (measured + "label_item", measured + "round")
     of_round = [f"{measured}round__{name}" for name in WRITER]
-    return list(trials.order_by("-pk").values(*columns, *texts, *of_round)[:MOST_TRIALS])
+    return list(trials.order_by("-pk").values(*columns, *bench, *texts, *of_round)[:MOST_TRIALS])
 
 
 def measurements_of(record: JudgeRecord) -> list[int]:
@@ -104,7 +105,7 @@ def judgement_of(rows: list[dict[str, Any]]) -> Judgement:
         round=first[measured + "round"],
         scores={key: lower_median(scores) for key, scores in spoken.items() if len(scores) == len(rows)},
         composite=float(first["composite"]) if len(rows) == 1 else None,
-        repeats=True,
+        prompt=first["bench__fingerprint"] or f"bench {first['bench']}",
         chars=first["bench__candidate_chars"],
         family=family_of_round(*(first[f"{measured}round__{name}"] for name in WRITER)),
     )

@@ -18,6 +18,7 @@ from refinement.selectors.trust.judgements import Judgement, family_of_round, ju
 
 MOST_LABELS = 200_000  # of people and recorded judges; the newest count
 COMPOSITE = "composite"
+RECORDED = "recorded"  # the prompt of a judge that was recorded elsewhere
 CHARS_A_WORD = 6  # lengths are stored as characters
 
 
@@ -39,7 +40,7 @@ class Given(NamedTuple):
     text: int  # its place in `texts`
     rater: int  # a person's place in `people`; a judge's number of the repeat
     scores: dict[str, float]
-    repeats: bool = False  # whether it counts for the retest deviation
+    prompt: str = ""  # judgements of one text by the same prompt are repeats; empty: never
     whole: float | None = None  # the composite with checks, where the judge's measurement has one
 
 
@@ -113,7 +114,7 @@ class Gathering:
                 self.found.wrong += len(label.wrong)
                 self.add_person(place, rater.user_id, rater.name, scores)
             elif rater.judge_model == self.record.model and rater.label_set_id in recorded:
-                self.add_judgement(place, scores, True)
+                self.add_judgement(place, scores, RECORDED)
 
     def recorded_sets(self, sets: dict[int, int]) -> list[int]:
         """The sets whose recorded judges saw this version."""
@@ -155,15 +156,15 @@ class Gathering:
                     self.rounds[entry.round] = self.place(f"round:{entry.round}", entry.chars, entry.family)
                 place = self.rounds[entry.round]
             if place is not None:
-                self.add_judgement(place, self.kept(entry.scores, ()), entry.repeats, entry.composite)
+                self.add_judgement(place, self.kept(entry.scores, ()), entry.prompt, entry.composite)
 
     def add_judgement(
-        self, place: int, scores: dict[str, float], repeats: bool, whole: float | None = None
+        self, place: int, scores: dict[str, float], prompt: str, whole: float | None = None
     ) -> None:
         if scores:
             number = self.repeats.get(place, 0)
             self.repeats[place] = number + 1
-            self.found.by_judge.append(Given(place, number, scores, repeats, whole))
+            self.found.by_judge.append(Given(place, number, scores, prompt, whole))
 
     def place(self, key: str, chars: int, family: str) -> int:
         self.found.texts.append(Text(key, chars, family))

@@ -117,6 +117,22 @@ def test_an_answer_that_was_reused_is_no_repeat(project, table):
     assert (found["n"], found["retest_items"], found["retest_sd"]) == (TEXTS, 0, None)
 
 
+def test_judgements_of_another_prompt_are_no_repeats(project, table):
+    """Those of a recorded judge, whose prompt is not known, and of another task."""
+    row = labelled(project, table)
+    keys = row.items.order_by("position").values_list("key", flat=True)[:2]
+    lines = ["item,criterion,rater,score", *(f"{key},clarity,j,0" for key in keys)]
+    imported(project, "\n".join(lines) + "\n", judges={"j": WHO[1]})
+    retested(project, row, repeats=2)
+    other = [NewItem(item.text, "Another task.", label_item=item) for item in row.items.order_by("position")]
+    carried_out(
+        measurement_create(project=project, version=row.rubric_version, kind="retest", judge=WHO, items=other)
+    )
+    found = compute_trust(JudgeRecord.objects.get().pk)["composite"]
+    assert (found["retest_items"], found["retest_judgements"]) == (TEXTS, 2 * TEXTS)
+    assert holds(found["retest_sd"], NOISE)
+
+
 # --- which scores count ---------------------------------------------------------------------------
 def scored_run(project, version, *scores: float, model: str = "judge:8b", **changes):
     """A run whose rounds a judge gave these scores throughout."""

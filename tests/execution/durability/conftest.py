@@ -13,10 +13,10 @@ from tests.execution.durability.stage import Stage, stage_set
 
 
 def size_of(item: pytest.Item) -> str:
-    """The size that a test is about; those without a parameter name theirs in their module."""
+    """The size that a test is about: a parameter, or its module's SIZE; SQLite shares no queue with anybody."""
     callspec = getattr(item, "callspec", None)
     given = [value for value in callspec.params.values() if value in SIZES] if callspec else []
-    return given[0] if given else item.module.SIZE
+    return given[0] if given else getattr(item.module, "SIZE", "sqlite")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,7 +13,7 @@ from tests.execution.durability.stage import Stage, stage_set
 
 
 def size_of(item: pytest.Item) -> str:
-    """The size that a test is about: a parameter, or its module's SIZE; SQLite shares no queue with anybody."""
+    """The size that a test is about: a parameter, or its module's SIZE; with SQLite, none is shared."""
     callspec = getattr(item, "callspec", None)
     given = [value for value in callspec.params.values() if value in SIZES] if callspec else []
     return given[0] if given else getattr(item.module, "SIZE", "sqlite")

@@ -57,10 +57,10 @@ def blocks_copy(blocks: Sequence[Block], number: int, later: timedelta) -> None:
 
 
 def copy_statement(block: Block, by_model: dict[Any, Block], number: int, later: timedelta) -> str:
-    fields = block.model._meta.local_concrete_fields
+    fields: list[Any] = list(block.model._meta.local_concrete_fields)
     quote = connection.ops.quote_name
     values = [value_of(field, by_model, number, later) for field in fields]
-    table, key = quote(block.model._meta.db_table), quote(block.model._meta.pk.column)
+    table, key = quote(block.model._meta.db_table), quote(str(block.model._meta.pk.column))
     columns = ", ".join(quote(field.column) for field in fields)
     return (
         f"INSERT INTO {table} ({columns}) SELECT {', '.join(values)} FROM {table} "

@@ -63,13 +63,13 @@ def test_a_check_is_kept_for_everybody_until_the_model_is_checked_again_or_the_s
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
     sent = {"endpoint": "ollama", "model": "loopback:8b", "do": "check"}
     ollama_server.replies = lambda asked: Answer("It is fine, 7 of 10.")
-    assert "Ignores the form" in boss.post(CONNECT, sent).content.decode()
-    assert "Ignores the form" in as_editor.get(CONNECT).content.decode()
+    assert "Wrong reply format" in boss.post(CONNECT, sent).content.decode()
+    assert "Wrong reply format" in as_editor.get(CONNECT).content.decode()
     ollama_server.replies = lambda asked: Answer('{"reasoning": "Short.", "score": 3}')
     boss.post(CONNECT, sent)
     page = as_editor.get(CONNECT).content.decode()
     assert "Ready to judge" in page
-    assert "Ignores the form" not in page
+    assert "Wrong reply format" not in page
     ModelCheck.objects.update(address="http://127.0.0.1:9")
     assert "Ready to judge" not in as_editor.get(CONNECT).content.decode()
 

@@ -224,6 +224,8 @@ def _of_rounds(side: Side) -> str:
 
 def _elapsed(run: Run) -> str:
     if not run.started_at or not run.finished_at:
+        if run.is_finished:
+            return "–"  # imported, or the prepared example
         return "not finished" if run.started_at else "not started"
     return duration((run.finished_at - run.started_at).total_seconds())
 

@@ -180,12 +180,13 @@ def shorten(seconds: float) -> None:
     """Leases and patience of so many seconds, to spare the tests the waiting."""
     from refinement.broker import consumer, rows
     from refinement.execution import calls as calling
-    from refinement.execution import leases, waking
+    from refinement.execution import leases, recording, waking
     from wiggum_site.broker import broker
 
     lease = timedelta(seconds=seconds)
     for owner, name, value in (
         (leases, "LEASE", lease),
+        (recording, "LEASE", lease),
         (calling, "RENEW_SECONDS", seconds / 3),
         (rows, "LEASE", lease),
         (consumer, "UPKEEP_SECONDS", seconds / 3),

@@ -1,7 +1,7 @@
 """Figures of each category in a window of runs: issues, runs, trend, scores, and what revisions fixed."""
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -17,7 +17,7 @@ RISING, FALLING, STEADY, UNKNOWN = "rising", "falling", "steady", "unknown"
 ORDERS = {
     "share": "Share of runs",
     "rising": "Rising first",
-    "unfixed": "Least often fixed",
+    "unfixed": "Raised again most often",
     "score": "Lowest score",
 }
 
@@ -42,12 +42,14 @@ class CategoryFigures:
     slot: int = 0
     issues: int = 0
     runs: set[int] = field(default_factory=set)
+    scored: int = 0  # runs that scored its criterion
     share: float = 0.0
     weeks: list[float | None] = field(default_factory=lambda: [None] * WEEKS)  # share of each week's runs
     trend: str = UNKNOWN
     score: float | None = None
     followed: int = 0  # issues with a judged round after them
-    fixed: int = 0
+    fixed: int = 0  # not raised in that round
+    came_back: int = 0  # of the fixed ones, raised in a later round
     merged: int = 0  # other categories that count here
 
     @property
@@ -137,12 +139,15 @@ def issues_seen(window: Window, targets: dict[int, int]) -> list[Seen]:
 def fill(
     found: dict[int | None, CategoryFigures], seen: Iterable[Seen], window: Window, now: datetime
 ) -> None:
-    """Counts the issues, and what share of each week's runs has them.
+    """Counts the issues, and what share of the runs that scored their criterion has them.
 
     The next round fixed an issue if it has none of the same category, and none in nearly the same words.
     """
     seen = list(seen)
     raised = {(entry.run, entry.number, entry.category) for entry in seen if entry.category}
+    last: dict[tuple[int, int], int] = {}
+    for run, number, category in raised:
+        last[run, category] = max(number, last.get((run, category), 0))
     scores: dict[int | None, list[float]] = defaultdict(list)
     for entry in seen:
         figures = found.get(entry.category) or found[None]
@@ -153,26 +158,36 @@ def fill(
         if entry.following is not None:
             figures.followed += 1
             later = (entry.run, entry.following, entry.category)
-            figures.fixed += not entry.again and later not in raised
+            fixed = not entry.again and later not in raised
+            figures.fixed += fixed
+            if fixed and entry.category:
+                figures.came_back += last[entry.run, entry.category] > entry.following
     starts = weeks_before(now)
     weeks = {run.pk: week_of(run.created_at, starts) for run in window.runs}
-    totals = [0] * WEEKS
-    for week in weeks.values():
-        if week is not None:
-            totals[week] += 1
+    scoring: dict[str, set[int]] = {}
     for pk, figures in found.items():
+        if not figures.issues:
+            continue
         values = scores.get(pk)
         figures.score = sum(values) / len(values) if values else None
-        figures.share = len(figures.runs) / len(window.runs) if window.runs else 0.0
-        counts = [0] * WEEKS
-        for run in figures.runs:
-            week = weeks.get(run)
-            if week is not None:
-                counts[week] += 1
+        # An issue may be in a run whose rubric lacks the criterion; that run counts, too.
+        criterion = figures.row.criterion if figures.row else ""
+        if criterion not in scoring:
+            scoring[criterion] = window.runs_scoring(criterion)
+        scored = scoring[criterion] | figures.runs
+        figures.scored = len(scored)
+        figures.share = len(figures.runs) / len(scored) if scored else 0.0
+        counts, totals = by_week(figures.runs, weeks), by_week(scored, weeks)
         figures.weeks = [
             count / total if total else None for count, total in zip(counts, totals, strict=True)
         ]
         figures.trend = trend_of(counts, totals)
+
+
+def by_week(runs: Iterable[int], weeks: Mapping[int, int | None]) -> list[int]:
+    """How many of the runs each week has."""
+    counts = Counter(weeks.get(run) for run in runs)
+    return [counts[week] for week in range(WEEKS)]
 
 
 def week_of(moment: datetime, starts: list[datetime]) -> int | None:
@@ -200,6 +215,8 @@ def trend_of(counts: list[int], totals: list[int]) -> str:
 
 def sort_key(entry: CategoryFigures, order: str) -> tuple[float, ...]:
     usual = (-len(entry.runs), -entry.issues, entry.row.pk if entry.row else 0)
+    if order == "share":
+        return (-entry.share, *usual)
     if order == "rising":
         return ((RISING, STEADY, UNKNOWN, FALLING).index(entry.trend), *usual)
     if order == "unfixed":

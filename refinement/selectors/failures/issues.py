@@ -1,6 +1,6 @@
 """The issues of a category, newest run first, and where a run's issues belong."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -78,7 +78,9 @@ def issue_rows(found: Sequence[FailureIssue]) -> list[IssueRow]:
     later = FailureIssue.objects.filter(
         run__in={row.run_id for row in found}, category__isnull=False
     ).order_by()
-    raised = set(later.values_list("run_id", "round_number", "category_id"))
+    raised: dict[tuple[int, int | None], set[int]] = defaultdict(set)
+    for run, number, category in later.values_list("run_id", "round_number", "category_id"):
+        raised[run, category].add(number)
     return [
         IssueRow(
             row.pk,
@@ -88,7 +90,7 @@ def issue_rows(found: Sequence[FailureIssue]) -> list[IssueRow]:
             row.excerpt,
             row.criterion,
             row.score,
-            fate_of(row, raised),
+            fate_of(row, raised.get((row.run_id, row.category_id), ())),
             row.category_id,
             row.by_hand,
             row.guessed,
@@ -97,11 +99,15 @@ def issue_rows(found: Sequence[FailureIssue]) -> list[IssueRow]:
     ]
 
 
-def fate_of(row: FailureIssue, raised: Collection[tuple[int, int, int | None]]) -> str:
+def fate_of(row: FailureIssue, raised: Collection[int]) -> str:
+    """What became of the issue; `raised` are the run's rounds with an issue of its category."""
     if row.next_round is None:
         return "last round"
-    again = row.again or (row.run_id, row.next_round, row.category_id) in raised
-    return f"raised again in round {row.next_round}" if again else f"fixed in round {row.next_round}"
+    if row.again or row.next_round in raised:
+        return f"raised again in round {row.next_round}"
+    if later := [number for number in raised if number > row.next_round]:
+        return f"came back in round {min(later)}"
+    return f"not raised in round {row.next_round}"
 
 
 def examples_of(project: Project, category: FailureCategory | None, window: Window) -> list[IssueRow]:

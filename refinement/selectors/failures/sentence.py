@@ -15,7 +15,8 @@ FEWEST_SHARE = 0.1
 # Standard errors, 99 %: the first of several criteria is ahead of the next one by chance more often than
 # one of two.
 CLEARLY = 2.58
-NAMED = 2  # criteria by name, if there are more than one more
+MOST_ALIKE = 3  # criteria; of more than these, none stands out
+MOST_STUCK = 2  # issues by name
 
 
 def sentence_parts(
@@ -23,13 +24,15 @@ def sentence_parts(
 ) -> list[tuple[str, bool]]:
     """The answer as pieces of text, each with whether it is emphasised; empty without figures."""
     leading = lowest_criteria(window, criteria)
-    parts: list[tuple[str, bool]] = criteria_parts(leading)
+    parts: list[tuple[str, bool]] = criteria_parts(leading, window.rubrics)
     top = top_issue(leading, categories)
     if top is None:
         return parts
+    if stuck := unfixed(categories):
+        return [*stuck_parts(stuck), *parts]
     own = len(leading) == 1 and top.row is not None and top.row.criterion == leading[0].key
     parts.append((f"{'Its' if own else 'The'} most frequent issue is ", False))
-    parts += [(f"“{top.name}”", True), (f", in {len(top.runs):,} run{'s'[: len(top.runs) != 1]}", False)]
+    parts += [(f"“{top.name}”", True), (f", in {runs_words(top)}", False)]
     parts.append((told(top), False))
     return parts
 
@@ -51,9 +54,12 @@ def clearly_ahead(one: CriterionFigures, other: CriterionFigures) -> bool:
     return gap > CLEARLY * sqrt(spread / min(one.runs, other.runs))
 
 
-def criteria_parts(leading: Sequence[CriterionFigures]) -> list[tuple[str, bool]]:
+def criteria_parts(leading: Sequence[CriterionFigures], rubrics: int) -> list[tuple[str, bool]]:
     if not leading:
         return []
+    if len(leading) > MOST_ALIKE:
+        several = f" These runs have {rubrics} rubrics: filter by one to compare its criteria."
+        return [("No criterion stands out.", False), (f"{several if rubrics > 1 else ''} ", False)]
     first = leading[0]
     if len(leading) == 1:
         words = f" is the lowest criterion in {first.lowest:,} of {first.runs:,} runs "
@@ -64,19 +70,22 @@ def criteria_parts(leading: Sequence[CriterionFigures]) -> list[tuple[str, bool]
         )
         return [(first.name, True), (f"{words}({percent(first.lowest_share)}){below}. ", False)]
     shares = " to ".join(dict.fromkeys(percent(entry.lowest_share) for entry in (leading[-1], first)))
-    names = [entry.name for entry in leading]
-    if len(names) > NAMED + 1:
-        names[NAMED:] = [f"{len(names) - NAMED} others"]
     parts: list[tuple[str, bool]] = []
-    for place, name in enumerate(names):
-        parts += [(name, True), (" and " if place == len(names) - 2 else ", ", False)]
+    for place, entry in enumerate(leading):
+        parts += [(entry.name, True), (" and " if place == len(leading) - 2 else ", ", False)]
     return [*parts[:-1], (f" are about equally often the lowest criterion ({shares} of runs). ", False)]
 
 
 def top_issue(
     leading: Sequence[CriterionFigures], categories: Sequence[CategoryFigures]
 ) -> CategoryFigures | None:
-    """The most frequent issue of the leading criterion, if it makes up much of its issues; or of all."""
+    """The issue to look at first.
+
+    It is one that no revision fixed, if there is any. Otherwise it is the most frequent issue of the leading
+    criterion, if it makes up much of its issues; or of all.
+    """
+    if stuck := unfixed(categories):
+        return stuck[0]
     top = max(categories, key=lambda entry: (len(entry.runs), entry.issues), default=None)
     if top is None or not top.row:
         return None
@@ -91,12 +100,37 @@ def top_issue(
     return top
 
 
+def unfixed(categories: Sequence[CategoryFigures]) -> list[CategoryFigures]:
+    """The issues that every next round raised again, the most frequent first."""
+    found = [
+        entry
+        for entry in categories
+        if entry.row and entry.followed >= FEWEST_FOLLOWED and not entry.fixed_share
+    ]
+    return sorted(found, key=lambda entry: -len(entry.runs))
+
+
+def stuck_parts(stuck: Sequence[CategoryFigures]) -> list[tuple[str, bool]]:
+    parts: list[tuple[str, bool]] = [("Never fixed by a revision: ", False)]
+    for place, entry in enumerate(stuck[:MOST_STUCK]):
+        parts += [(" and ", False)] if place else []
+        parts += [(f"“{entry.name}”", True), (f" ({runs_words(entry)})", False)]
+    more = len(stuck) - MOST_STUCK
+    return [*parts, (f", and {more} more. " if more > 0 else ". ", False)]
+
+
+def runs_words(entry: CategoryFigures) -> str:
+    """In how many runs the issue is, of how many that scored its criterion."""
+    scored = f" that scored {entry.criterion}" if entry.row and entry.row.criterion else ""
+    return f"{len(entry.runs):,} of {entry.scored:,} run{'s'[: entry.scored != 1]}{scored}"
+
+
 def told(entry: CategoryFigures) -> str:
     words = {RISING: "rising", FALLING: "falling"}.get(entry.trend, "")
     fixed = entry.fixed_share
     if fixed is not None and entry.followed >= FEWEST_FOLLOWED:
         only = "only " if fixed < POORLY_FIXED else ""
-        words += f"{', and ' if words else ''}the next round fixes {only}{percent(fixed)} of cases"
+        words += f"{', and ' if words else ''}{only}{percent(fixed)} are not raised in the next round"
     return f": {words}." if words else "."
 
 

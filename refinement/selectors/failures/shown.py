@@ -14,10 +14,11 @@ from refinement.charts.small import (
 from refinement.selectors.failures.categories import FALLING, RISING, UNKNOWN, CategoryFigures
 from refinement.selectors.failures.criteria import CriterionFigures, Histogram
 from refinement.selectors.failures.sentence import percent
+from refinement.selectors.failures.window import Window
 
 MINUS = "−"
-TRENDS = {RISING: ("▲ rising", "bad"), FALLING: ("▼ falling", "ok"), UNKNOWN: ("", "")}
-POOR, GOOD = 0.5, 0.7  # shares of issues that the next round fixed
+TRENDS = {RISING: ("▲ rising", "bad"), FALLING: ("▼ falling", "ok"), UNKNOWN: ("too few", "")}
+POOR, GOOD = 0.5, 0.7  # shares of issues that are not raised in the next round
 FEWEST_FOLLOWED = 5
 
 
@@ -66,6 +67,7 @@ class CategoryShown:
     by_model: bool
     issues: int
     runs: int
+    scored: int
     share: str
     bar: float
     trend: str
@@ -76,18 +78,20 @@ class CategoryShown:
     fixed: str
     fixed_bar: float
     fixed_kind: str
+    fixed_count: int
     followed: int
+    came_back: int
     merged: int
 
 
-def criteria_shown(figures: Sequence[CriterionFigures], mark: float | None) -> list[CriterionShown]:
+def criteria_shown(figures: Sequence[CriterionFigures], window: Window) -> list[CriterionShown]:
     """The rows, with one axis for all lifts."""
     ends = [
         end for entry in figures if entry.lift for end in (entry.lift.low, entry.lift.high) if end is not None
     ]
     ends += [entry.lift.mean for entry in figures if entry.lift]
     least, most = min([0.0, *ends]), max([0.5, *ends])
-    return [criterion_shown(entry, mark, least, most) for entry in figures]
+    return [criterion_shown(entry, window.mark_of(entry.key), least, most) for entry in figures]
 
 
 def criterion_shown(entry: CriterionFigures, mark: float | None, least: float, most: float) -> CriterionShown:
@@ -139,6 +143,7 @@ def category_shown(entry: CategoryFigures) -> CategoryShown:
         by_model=bool(row and not row.name and row.model_name),
         issues=entry.issues,
         runs=len(entry.runs),
+        scored=entry.scored,
         share=percent(entry.share),
         bar=round(100 * entry.share, 1),
         trend=trend,
@@ -156,7 +161,9 @@ def category_shown(entry: CategoryFigures) -> CategoryShown:
         else "ok"
         if fixed >= GOOD
         else "",
+        fixed_count=entry.fixed,
         followed=entry.followed,
+        came_back=entry.came_back,
         merged=entry.merged,
     )
 

@@ -45,11 +45,13 @@ def category_row(entry: CategoryFigures) -> dict[str, Cell]:
         "criterion": entry.criterion,
         "issues": entry.issues,
         "runs": len(entry.runs),
+        "scored": entry.scored,
         "share": decimal(entry.share),
         "trend": entry.trend,
         "score": decimal(entry.score, 2),
         "followed": entry.followed,
         "fixed": entry.fixed,
+        "came_back": entry.came_back,
         "fixed_share": decimal(entry.fixed_share),
         "note": entry.row.note if entry.row else "",
     }

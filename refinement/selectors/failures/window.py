@@ -52,6 +52,8 @@ class Window:
     scales: Mapping[int, Scale]  # by rubric version
     names: Mapping[str, str]  # of criteria, by key
     order: Mapping[str, int]  # of criteria, by key
+    criteria: Mapping[int, frozenset[str]]  # keys by rubric version
+    rubrics: int = 1
 
     @property
     def numbers(self) -> list[int]:
@@ -63,12 +65,29 @@ class Window:
         marks = {scale.pass_mark for scale in self.scales.values()} - {None}
         return marks.pop() if len(marks) == 1 else None
 
+    def mark_of(self, criterion: str) -> float | None:
+        """The pass mark that all rubrics with this criterion share."""
+        marks = {
+            scale.pass_mark for pk, scale in self.scales.items() if criterion in self.criteria.get(pk, ())
+        }
+        return marks.pop() if len(marks) == 1 else None
+
+    def runs_scoring(self, criterion: str) -> set[int]:
+        """The runs with a result whose rubric has this criterion; all runs if there is none."""
+        if criterion not in self.names:
+            return set(self.numbers)
+        return {
+            run.pk
+            for run in self.runs
+            if run.best_round is not None and criterion in self.criteria.get(run.version, ())
+        }
+
     def name_of(self, criterion: str) -> str:
         return self.names.get(criterion) or criterion.replace("_", " ").capitalize() or "No criterion"
 
     def slot_of(self, criterion: str) -> int:
-        """A stable number from 1 to 6 for the criterion's colour."""
-        return self.order.get(criterion, len(self.order)) % 6 + 1
+        """A stable number from 1 to 8 for the criterion's colour."""
+        return self.order.get(criterion, len(self.order)) % 8 + 1
 
 
 def experiments_choice(given: str, filters: RunFilters) -> str:
@@ -101,18 +120,20 @@ def window_of(project: Project, filters: RunFilters, size: int = SIZES[0]) -> Wi
     rows = [WindowRun(*values) for values in found.values_list(*fields)[: size + 1]]
     runs = rows[:size]
     versions = {run.version for run in runs}
-    scales = {
-        pk: scale_of(maximum, mark)
-        for pk, maximum, mark in RubricVersion.objects.filter(pk__in=versions).values_list(
-            "pk", "scale_maximum", "policy__pass_threshold"
-        )
-    }
+    rubrics = RubricVersion.objects.filter(pk__in=versions).values_list(
+        "pk", "rubric_id", "scale_maximum", "policy__pass_threshold"
+    )
+    scales = {pk: scale_of(maximum, mark) for pk, _, maximum, mark in rubrics}
     names: dict[str, str] = {}
+    keys: dict[int, set[str]] = {pk: set() for pk in versions}
     criteria = Criterion.objects.filter(version__in=versions).order_by("-version_id", "position")
-    for key, name in criteria.values_list("key", "name"):
+    for version, key, name in criteria.values_list("version_id", "key", "name"):
         names.setdefault(key, name)
+        keys[version].add(key)
     order = {key: place for place, key in enumerate(names)}
-    return Window(runs, len(rows) > size, size, scales, names, order)
+    known = {pk: frozenset(found) for pk, found in keys.items()}
+    count = len({rubric for _, rubric, _, _ in rubrics})
+    return Window(runs, len(rows) > size, size, scales, names, order, known, count)
 
 
 def scale_of(maximum: Decimal, mark: object) -> Scale:

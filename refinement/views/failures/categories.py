@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import Count, Q
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,6 +27,7 @@ from refinement.selectors.failures.wording import worded_visibly
 from refinement.views.failures.page import filter_form, page_query, page_window, scope_query
 
 LAST_PAGE = 2_000
+RUNS_OF_EXPERIMENTS = Count("run", distinct=True, filter=Q(run__experiment__isnull=False))
 MOST_SHARES = 6
 
 
@@ -77,7 +79,7 @@ def shown_category(
         "criterion": names.get(row.criterion, "") if row else "",
         "issues": [(issue, "" if issue.guessed else names.get(issue.criterion, "")) for issue in issues],
         "total": rows.count(),
-        "runs": rows.values("run").distinct().count(),
+        **rows.aggregate(runs=Count("run", distinct=True), of_experiments=RUNS_OF_EXPERIMENTS),
         "merged": merged_of(row) if row else [],
         "page": page,
         "first": (page - 1) * PAGE_SIZE + 1,

@@ -196,7 +196,8 @@ def issues_context(request: ProjectRequest, window: Window, query: QueryDict) ->
     first = listed[0] if listed else None
     naming = FailureNaming.objects.filter(project=request.project).first()
     return {
-        "criteria": criteria_shown(criteria, window.pass_mark),
+        "criteria": criteria_shown(criteria, window),
+        "marked": any(window.mark_of(entry.key) is not None for entry in criteria),
         "judged_rounds": rounds,
         "answer": sentence_parts(window, criteria, found.listed),
         "found": found,

@@ -2,20 +2,22 @@
 
 import pytest
 
+from refinement.models import FailureCategory
+from refinement.selectors.failures.categories import CategoryFigures
 from refinement.selectors.failures.criteria import CriterionFigures
-from refinement.selectors.failures.sentence import sentence_parts
+from refinement.selectors.failures.sentence import sentence_parts, top_issue
 from refinement.selectors.failures.window import Window
 
 NAMES = ("Grounded", "Completeness", "Depth", "Relevance", "Structure", "Specificity")
 
 
-def said(*counts: tuple[int, int]) -> str:
+def said(*counts: tuple[int, int], rubrics: int = 1) -> str:
     """The sentence for criteria that are lowest in so many of so many runs."""
     figures = [
         CriterionFigures(name.lower(), name, 1, runs=runs, lowest=lowest)
         for name, (lowest, runs) in zip(NAMES, counts, strict=False)
     ]
-    window = Window([None] * 300, False, 300, {}, {}, {})
+    window = Window([None] * 300, False, 300, {}, {}, {}, {}, rubrics)
     return "".join(text for text, _ in sentence_parts(window, figures, [])).strip()
 
 
@@ -24,8 +26,7 @@ def said(*counts: tuple[int, int]) -> str:
     [
         (
             [(107, 258), (106, 258), (97, 258), (96, 258), (96, 258), (95, 258)],
-            "Grounded, Completeness and 4 others are about equally often the lowest criterion "
-            "(37 % to 41 % of runs).",
+            "No criterion stands out.",
         ),
         (
             [(107, 258), (40, 258), (39, 258)],
@@ -46,3 +47,26 @@ def said(*counts: tuple[int, int]) -> str:
 )
 def test_a_winner_is_named_only_if_it_is_clearly_ahead(counts, sentence):
     assert said(*counts) == sentence
+
+
+def test_criteria_of_several_rubrics_are_not_compared_silently():
+    alike = [(100, 250), (99, 250), (98, 250), (97, 250)]
+    assert said(*alike, rubrics=3) == (
+        "No criterion stands out. These runs have 3 rubrics: filter by one to compare its criteria."
+    )
+
+
+def test_what_no_revision_fixes_comes_first():
+    def issue(name: str, runs: int, fixed: int, followed: int) -> CategoryFigures:
+        row = FailureCategory(pk=runs, name=name, criterion="clarity")
+        return CategoryFigures(
+            row, "Clarity", runs=set(range(runs)), scored=33, issues=runs, fixed=fixed, followed=followed
+        )
+
+    window = Window([None] * 50, False, 300, {}, {}, {}, {})
+    issues = [issue("Frequent", 30, 20, 25), issue("Stuck", 24, 0, 12), issue("Few", 9, 0, 4)]
+    words = "".join(text for text, _ in sentence_parts(window, [], issues))
+    assert words == "Never fixed by a revision: “Stuck” (24 of 33 runs that scored Clarity). "
+    top = top_issue([], issues)
+    assert top is not None
+    assert top.name == "Stuck"

@@ -73,5 +73,5 @@ def test_the_page_of_a_category_has_its_figures_among_the_runs(as_viewer, projec
     page = category_page(project, category)
     html = as_viewer.get(f"{page}?window=300").content.decode()
     assert "<dt>Share of runs</dt><dd>100 %</dd>" in html
-    assert "<dt>Fixed by the next round</dt>" in html
+    assert "<dt>Not raised in the next round</dt>" in html
     assert "<dt>Share of runs</dt>" not in as_viewer.get(page).content.decode()

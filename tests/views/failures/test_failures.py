@@ -320,7 +320,7 @@ def test_a_suggestion_is_dismissed_for_good(as_editor, project, small):
     pair = sorted((category("source"), category("rollback")), key=lambda row: row.pk)
     row = FailureSuggestion.objects.create(project=project, first=pair[0], second=pair[1], likeness=0.5)
     text = as_editor.get(reverse("failure_page", args=[project.slug])).content.decode()
-    assert "appear together in 6 of 6 runs" in text
+    assert "Both appear in 6 of 6 runs" in text
     as_editor.post(reverse("failure_dismiss", args=[project.slug, row.pk]))
     row.refresh_from_db()
     assert row.dismissed

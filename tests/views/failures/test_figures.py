@@ -1,0 +1,63 @@
+"""Shares are of the runs that scored the criterion, and an issue that comes back later is counted as that."""
+
+import pytest
+from django.urls import reverse
+
+from refinement.models import FailureCategory, FailureIssue
+from tests.services.experiments.given import an_experiment
+from tests.views.failures.given import brought_up_to_date, criticised
+from tests.views.runs.listed import runs_of
+
+pytestmark = pytest.mark.django_db
+ISSUE = ["The claim has no source.", "This claim lacks a source.", "The claim is without any source."]
+OTHER = ["The rollback steps are missing."]
+
+
+def only_category(project) -> FailureCategory:
+    """One category of the criterion depth with all issues."""
+    row = FailureCategory.objects.create(project=project, automatic_name="No source", criterion="depth")
+    FailureIssue.objects.filter(excerpt__in=ISSUE).update(category=row, again=False)
+    return row
+
+
+def test_runs_without_a_score_are_not_in_the_share(as_viewer, project):
+    for n in range(3):
+        criticised(project, [[ISSUE[n]]])
+    criticised(project, [OTHER])
+    brought_up_to_date(project)
+    row = only_category(project)
+    runs_of(project, best_round=None, outcome="ERROR")
+    found = as_viewer.get("/api/v1/projects/alpha/failures").json()
+    entry = next(entry for entry in found["categories"] if entry["id"] == row.pk)
+    assert found["runs"] == 5
+    assert (entry["runs"], entry["scored"], entry["share"]) == (3, 4, 0.75)
+    text = as_viewer.get(reverse("failure_page", args=[project.slug])).content.decode()
+    assert '75 % <span class="small faint">3 of 4</span>' in text
+
+
+def test_an_issue_that_comes_back_two_rounds_later_is_counted(as_viewer, project):
+    for n in range(3):
+        criticised(project, [[ISSUE[n]], OTHER, [ISSUE[n - 1]] if n < 2 else OTHER])
+    brought_up_to_date(project)
+    row = only_category(project)
+    found = as_viewer.get("/api/v1/projects/alpha/failures").json()
+    entry = next(entry for entry in found["categories"] if entry["id"] == row.pk)
+    assert (entry["followed"], entry["fixed"], entry["came_back"]) == (3, 3, 2)
+    page = reverse("failure_category", args=[project.slug, row.pk])
+    text = as_viewer.get(f"{page}?window=300").content.decode()
+    assert "3 of 3; 2 came back later" in text
+    assert text.count("came back in round 3") == 2
+    assert text.count("not raised in round 2") == 1
+
+
+def test_a_category_says_how_many_of_its_runs_are_of_experiments(as_viewer, project):
+    experiment = an_experiment(project)
+    criticised(project, [[ISSUE[0]]])
+    for n in range(2):
+        criticised(project, [[ISSUE[n]]], experiment=experiment, suite=experiment.suite_version.suite)
+    brought_up_to_date(project)
+    page = reverse("failure_category", args=[project.slug, only_category(project).pk])
+    text = as_viewer.get(page).content.decode()
+    assert "3 issues in 3 runs" in text
+    assert "2 of these runs are of experiments" in text
+    assert "1 issue in 1 run ·" in as_viewer.get(f"{page}?window=300").content.decode()

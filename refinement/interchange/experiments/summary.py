@@ -16,8 +16,8 @@ VERDICTS = {
     "not_comparable": "does not compare: other judge or rubric",
 }
 EXPLANATION = (
-    "Composite: 70 % mean first-round score and 30 % criteria met, from 0 to 10. In brackets: 95 % intervals "
-    "over tasks. “No difference shown” does not mean that two configurations are equal."
+    "Composite: 70 % mean first-round score and 30 % checks and criteria met, from 0 to 10. In brackets: "
+    "95 % intervals over tasks. “No difference shown” does not mean that two configurations are equal."
 )
 
 

@@ -23,7 +23,7 @@ from refinement.selectors.experiments.headline import listed
 from refinement.selectors.experiments.heatmap import Compared, Key, composite_value, worst_cells
 from refinement.selectors.experiments.rulers import ruler_of, rulers_differ
 from refinement.selectors.experiments.words import share_text, signed
-from refinement.selectors.score_words import score_change, score_text
+from refinement.selectors.score_words import composite_text, score_change, score_text
 
 MOST_ROWS = 240  # of a task: configurations × repeats
 MOST_EACH = 2  # repeats of each of the two that are drawn
@@ -42,6 +42,14 @@ class CellRun:
     @property
     def name(self) -> str:
         return f"{self.row.configuration.letter} repeat {self.row.repeat}"
+
+    @property
+    def first_pass(self) -> str:
+        return composite_text(self.row.r1, None) if self.row.r1 is not None else ""
+
+    @property
+    def best(self) -> str:
+        return composite_text(self.row.best, None) if self.row.best is not None else ""
 
     @property
     def label(self) -> str:
@@ -119,7 +127,7 @@ class CellFacts:
         base, own = (parts_of(self.of(each)) for each in (self.baseline, self.configuration))
         return (
             f"First pass {base[0]:.1f} → {own[0]:.1f}, "
-            f"criteria met {share_text(base[1])} → {share_text(own[1])}."
+            f"checks and criteria met {share_text(base[1])} → {share_text(own[1])}."
         )
 
     def of(self, configuration: Configuration | None) -> list[CellRun]:

@@ -8,6 +8,7 @@ from refinement.selectors.experiments.words import NOT_COMPARABLE, digits_for, i
 MOST_NAMED = 4
 CARRIED = 0.8  # share of a difference that makes a task type its source
 UNLABELLED = "unlabelled"
+MANY_TOKENS = 10  # percent more or fewer, from which the headline says it
 WORDS = {"better": "better", "worse": "worse"}
 
 
@@ -24,9 +25,10 @@ def headline(
     compared = [entry for entry in configurations if entry["against_baseline"] is not None]
     others = [entry for entry in compared if entry["against_baseline"]["verdict"] == NOT_COMPARABLE]
     compared = [entry for entry in compared if entry not in others]
+    digits = common_digits(compared)
     sentences = [
-        *shown(compared, baseline, task_types),
-        *open_cases(compared, baseline),
+        *shown(compared, baseline, task_types, digits),
+        *open_cases(compared, baseline, digits),
         *not_shown(compared),
         *of_types(compared, task_types),
         *not_comparable(others, baseline),
@@ -46,13 +48,28 @@ def best_alone(configurations: Sequence[dict[str, Any]]) -> str:
     return f"{highest} Choose a baseline to see whether the difference is more than chance."
 
 
+def common_digits(compared: Sequence[dict[str, Any]]) -> int:
+    """The digits of all differences, so that the sentences have one precision."""
+    named = [
+        entry["against_baseline"]
+        for entry in compared
+        if entry["against_baseline"]["verdict"] in WORDS or leaning(entry["against_baseline"])
+    ]
+    return max((digits_for(each["low"], each["high"]) for each in named), default=1)
+
+
 def shown(
-    compared: Sequence[dict[str, Any]], baseline: dict[str, Any], task_types: Sequence[dict[str, Any]]
+    compared: Sequence[dict[str, Any]],
+    baseline: dict[str, Any],
+    task_types: Sequence[dict[str, Any]],
+    digits: int,
 ) -> list[str]:
     """A sentence for each configuration that is better or worse; the largest differences first."""
     differing = [entry for entry in compared if entry["against_baseline"]["verdict"] in WORDS]
     differing.sort(key=lambda entry: -entry["against_baseline"]["difference"])
-    return [difference_sentence(entry, baseline, carried_by(entry, task_types)) for entry in differing]
+    return [
+        difference_sentence(entry, baseline, carried_by(entry, task_types), digits) for entry in differing
+    ]
 
 
 def carried_by(entry: dict[str, Any], task_types: Sequence[dict[str, Any]]) -> str:
@@ -75,31 +92,45 @@ def part_of(group: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any] | No
     return comparison
 
 
-def difference_sentence(entry: dict[str, Any], baseline: dict[str, Any], carrier: str) -> str:
+def difference_sentence(entry: dict[str, Any], baseline: dict[str, Any], carrier: str, digits: int) -> str:
     against = entry["against_baseline"]
     sign = 1 if against["verdict"] == "better" else -1
     low, high = sorted((sign * against["low"], sign * against["high"]))
-    digits = digits_for(low, high)
+    interval = interval_words(low, high, plus=False, digits=digits)
     return (
         f"{entry['name']} is {against['verdict']} than {baseline['name']} by "
-        f"{sign * against['difference']:.{digits}f} ({interval_words(low, high, plus=False)}) "
-        f"over {against['tasks']} tasks{f', nearly all of it on {carrier} tasks' if carrier else ''}."
+        f"{sign * against['difference']:.{digits}f} ({interval}) "
+        f"over {against['tasks']} tasks{f', nearly all of it on {carrier} tasks' if carrier else ''}"
+        f"{tokens_words(entry, baseline)}."
     )
 
 
-def open_cases(compared: Sequence[dict[str, Any]], baseline: dict[str, Any]) -> list[str]:
+def tokens_words(entry: dict[str, Any], baseline: dict[str, Any]) -> str:
+    """How many more or fewer tokens a better configuration uses; empty if it is about as many."""
+    own, base = entry.get("tokens"), baseline.get("tokens")
+    if entry["against_baseline"]["verdict"] != "better" or not own or not base or not base["value"]:
+        return ""
+    change = round((own["value"] / base["value"] - 1) * 100)
+    if abs(change) < MANY_TOKENS:
+        return ""
+    return f", and uses {abs(change)} % {'more' if change > 0 else 'fewer'} tokens"
+
+
+def open_cases(compared: Sequence[dict[str, Any]], baseline: dict[str, Any], digits: int) -> list[str]:
     """A sentence for each configuration that may well differ, though none was shown; the worst first."""
     found = [entry for entry in compared if leaning(entry["against_baseline"])]
     found.sort(key=lambda entry: entry["against_baseline"]["difference"])
-    return [open_sentence(entry["name"], entry["against_baseline"], baseline["name"]) for entry in found]
+    return [
+        open_sentence(entry["name"], entry["against_baseline"], baseline["name"], digits) for entry in found
+    ]
 
 
-def open_sentence(name: str, against: dict[str, Any], other: str) -> str:
-    ends = [end for end in (against["low"], against["high"]) if end is not None]
-    digits = digits_for(*ends)
-    interval = f" ({interval_words(*ends)})" if len(ends) == 2 else ""
+def open_sentence(name: str, against: dict[str, Any], other: str, digits: int = 0) -> str:
+    low, high = against["low"], against["high"]
+    digits = digits or digits_for(low, high)
     return (
-        f"{name} may be {leaning(against)} than {other}: {signed(against['difference'], digits)}{interval}."
+        f"{name} may be {leaning(against)} than {other}: {signed(against['difference'], digits)} "
+        f"({interval_words(low, high, digits=digits)})."
     )
 
 

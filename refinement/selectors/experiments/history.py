@@ -55,6 +55,11 @@ def point(experiment: Experiment, row: Configuration, figures: dict[str, Any], b
         "letter": row.letter,
         "configuration_name": row.name,
         "settings": settings_of(row),
+        "shown": {
+            "rubric": f"{row.rubric_version.rubric.name} @ v{row.rubric_version.number}",
+            "writer": row.producer_model,
+            "judge": row.judge_model,
+        },
         "line": line_of(row, by),
         "scored": figures["scored"],
         **{name: figures[name] for name in FIGURES},
@@ -71,5 +76,5 @@ def lines(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def label(entry: dict[str, Any]) -> str:
-    settings = entry["settings"]
-    return f"{settings['rubric'].split('@')[0]} · {settings['producer']} · {settings['judge']}"
+    shown = entry["shown"]
+    return f"{shown['rubric'].rsplit(' @ ', 1)[0]} · {shown['writer']} · judge {shown['judge']}"

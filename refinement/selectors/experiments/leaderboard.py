@@ -263,7 +263,7 @@ def figures_of(entry: Figures, base: Figures | None, *, has_cost: bool) -> Itera
     yield ranged(
         "First pass", entry.get("mean_r1"), lambda value: f"{value:.2f}", lambda value: f"{value:.1f}"
     )
-    yield ranged("Criteria met", entry.get("criteria_rate"), share_text, lambda value: f"{value * 100:.0f}")
+    yield ranged("Met", entry.get("criteria_rate"), share_text, lambda value: f"{value * 100:.0f}")
     yield ranged("Pass rate", entry.get("pass_rate"), share_text, lambda value: f"{value * 100:.0f}")
     yield ranged("Best", entry.get("best"), lambda value: f"{value:.2f}", lambda value: f"{value:.1f}")
     rounds, other = entry.get("rounds"), (base or {}).get("rounds")

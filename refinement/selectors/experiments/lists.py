@@ -39,6 +39,10 @@ class Listed:
         return round(100 * self.ended / self.total) if self.total else 0
 
     @property
+    def without_score(self) -> int:
+        return self.total - self.scored
+
+    @property
     def is_live(self) -> bool:
         return self.experiment.status == ExperimentStatus.RUNNING
 

@@ -19,6 +19,7 @@ from refinement.selectors.experiments.leaderboard import Leaderboard, TypeTable,
 from refinement.selectors.experiments.progress import LiveProgress, live_progress_of, tokens_used
 from refinement.selectors.experiments.rulers import comparable, doubts_about, with_criteria
 from refinement.selectors.experiments.stored import is_outdated
+from refinement.selectors.experiments.words import rounds_only
 from refinement.selectors.reviews.blindness import blind_run_in
 from refinement.selectors.trust.gate import figures_with_standings
 
@@ -88,7 +89,8 @@ class ExperimentFacts:
         named = f"judge {judges[0]}'s opinion" if len(judges) == 1 else f"the opinions of {listed(judges)}"
         known = self.known_judge
         if known is None or known["kappa"] is None:
-            return f"Scores are {named}; not compared with people."
+            unknown = "" if self.unlabeled_judge else "; not compared with people"
+            return f"Scores are {named}{unknown}."
         return (
             f"Scores are {named}. Its agreement with people is κ {known['kappa']:.2f}, "
             f"over {known['labels']} labeled texts."
@@ -99,6 +101,26 @@ class ExperimentFacts:
         """The figures of the only judge, if there are any."""
         judges = (self.figures or {}).get("judges", ())
         return judges[0] if len(judges) == 1 else None
+
+    @property
+    def unlabeled_judge(self) -> bool:
+        """Whether nobody compared the only judge with people."""
+        known = self.known_judge
+        return self.one_judge is not None and (known is None or known["kappa"] is None)
+
+    @property
+    def rounds_words(self) -> list[str]:
+        """What more or fewer rounds can change, for configurations that differ in nothing else."""
+        base, found = self.baseline, []
+        best = {entry["id"]: entry.get("best") for entry in (self.figures or {}).get("configurations", ())}
+        for each in self.configurations if base and self.board else ():
+            own, other = best.get(each.pk), best.get(base.pk) if base else None
+            if base and own and other and rounds_only(each, base):
+                found.append(
+                    f"{each.name} and {base.name} differ only in rounds, which cannot change the first pass. "
+                    f"Best scores are {own['value']:.2f} and {other['value']:.2f}."
+                )
+        return found
 
     @property
     def winner(self) -> Configuration | None:
@@ -116,7 +138,8 @@ class ExperimentFacts:
 
     @property
     def one_judge(self) -> Configuration | None:
-        return self._same("judge_model")
+        found = self._same("judge_model")
+        return found if found and found.judge_model else None
 
     def _same(self, name: str) -> Configuration | None:
         values = {getattr(each, name) for each in self.configurations}

@@ -167,15 +167,13 @@ class LiveProgress(Counted):
 
     @property
     def gaps(self) -> str:
-        """How many runs have no score, and why."""
-        words = {
-            CellState.UNSCORED: "unscored",
-            CellState.ERROR: "error",
-            CellState.CANCELLED: "stopped",
-            CellState.WAITING: "not run",
+        """How many runs have no score, and why; in the leaderboard's words."""
+        counts = {
+            "unscored": self.states.get(CellState.UNSCORED, 0),
+            "error": self.states.get(CellState.ERROR, 0),
+            "not run": self.states.get(CellState.CANCELLED, 0) + self.states.get(CellState.WAITING, 0),
         }
-        said = [f"{self.states[state]:,} {word}" for state, word in words.items() if self.states.get(state)]
-        return ", ".join(said)
+        return ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
 
 
 def counts_of(experiment: Experiment) -> tuple[dict[int, dict[str, int]], int]:

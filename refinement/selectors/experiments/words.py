@@ -37,7 +37,6 @@ SETTINGS: Mapping[str, str] = {
 TEXTS = ("output_contract", "background", "search_space")
 LONGEST_VALUE = 24
 NEAR = 0.05  # an end of an interval this close to 0 is rounded to it
-LARGE = 0.5  # a difference that matters if it is real
 THOUSAND = 1_000
 
 
@@ -51,9 +50,9 @@ def digits_for(*ends: float) -> int:
     return 1 if all(round(end, 1) for end in ends if end) else 2
 
 
-def interval_words(low: float, high: float, *, plus: bool = True) -> str:
+def interval_words(low: float, high: float, *, plus: bool = True, digits: int = 0) -> str:
     """An interval. An end next to 0 has more digits, so that it is not rounded to 0."""
-    digits = digits_for(low, high)
+    digits = digits or digits_for(low, high)
     ends = [
         number_text(end, max(digits, 3) if end and not round(end, 2) else digits, signed=plus)
         for end in (low, high)
@@ -62,12 +61,12 @@ def interval_words(low: float, high: float, *, plus: bool = True) -> str:
 
 
 def leaning(against: Mapping[str, Any]) -> str:
-    """`better` or `worse` if no difference was shown, but one is likely: it is large, or nearly shown."""
+    """`better` or `worse` if a difference was nearly shown: its interval ends next to 0."""
     gap, low, high = against["difference"], against["low"], against["high"]
     if against["verdict"] != "no_difference" or gap is None or abs(gap) <= NEAR:
         return ""
     near = high if gap < 0 else low
-    if abs(gap) < LARGE and (near is None or abs(near) > NEAR):
+    if near is None or abs(near) > NEAR:
         return ""
     return "better" if gap > 0 else "worse"
 
@@ -113,6 +112,16 @@ def models_words(configuration: Configuration) -> str:
         f"{configuration.producer_model} · {version.rubric.name} @ v{version.number} · "
         f"judge {configuration.judge_model}"
     )
+
+
+def rounds_only(configuration: Configuration, base: Configuration) -> bool:
+    """Whether the two differ in their number of rounds and in nothing else."""
+    changed = {
+        path
+        for path in (*configuration.changes, *base.changes)
+        if configuration.changes.get(path) != base.changes.get(path)
+    }
+    return changed == {"policy.max_rounds"} and len(differences(configuration, base)) == 1
 
 
 def configuration_words(configuration: Configuration, base: Configuration | None) -> str:

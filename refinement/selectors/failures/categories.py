@@ -42,7 +42,7 @@ class CategoryFigures:
     slot: int = 0
     issues: int = 0
     runs: set[int] = field(default_factory=set)
-    scored: int = 0  # runs that scored its criterion
+    among: set[int] = field(default_factory=set)  # the runs that scored its criterion
     share: float = 0.0
     weeks: list[float | None] = field(default_factory=lambda: [None] * WEEKS)  # share of each week's runs
     trend: str = UNKNOWN
@@ -55,6 +55,10 @@ class CategoryFigures:
     @property
     def name(self) -> str:
         return self.row.shown_name if self.row else "Does not fit anywhere"
+
+    @property
+    def scored(self) -> int:
+        return len(self.among)
 
     @property
     def fixed_share(self) -> float | None:
@@ -175,7 +179,7 @@ def fill(
         if criterion not in scoring:
             scoring[criterion] = window.runs_scoring(criterion)
         scored = scoring[criterion] | figures.runs
-        figures.scored = len(scored)
+        figures.among = scored
         figures.share = len(figures.runs) / len(scored) if scored else 0.0
         counts, totals = by_week(figures.runs, weeks), by_week(scored, weeks)
         figures.weeks = [

@@ -110,7 +110,7 @@ def criteria_figures(window: Window) -> tuple[list[CriterionFigures], int]:
     for key, entry in found.items():
         entry.rounds = [histogram(number, scores[key].get(number, [])) for number in range(1, ROUNDS + 1)]
         entry.lift = lift_of(gains.get(key, []))
-    ordered = sorted(found.values(), key=lambda entry: (-entry.lowest, window.order.get(entry.key, 0)))
+    ordered = sorted(found.values(), key=lambda entry: (-entry.lowest_share, window.order.get(entry.key, 0)))
     return ordered, sum(map(len, rounds.values()))
 
 

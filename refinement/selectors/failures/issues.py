@@ -1,13 +1,14 @@
 """The issues of a category, newest run first, and where a run's issues belong."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.db.models import Max, Q, QuerySet
 
 from refinement.models import FailureCategory, FailureIssue, Project, Run
+from refinement.selectors.failures.categories import CategoryFigures
 from refinement.selectors.failures.window import Window
 from refinement.selectors.reviews.blindness import without_hidden
 
@@ -119,13 +120,13 @@ def examples_of(project: Project, category: FailureCategory | None, window: Wind
     return issue_rows(list(found.order_by("-closeness", "-pk")))
 
 
-def shares_of(window: Window, runs: Iterable[int]) -> list[Share]:
+def shares_of(window: Window, figures: CategoryFigures) -> list[Share]:
     """Where the category comes from: its share by writer and task type, where these differ."""
-    having = set(runs)
+    having, among = figures.runs, [run for run in window.runs if run.pk in figures.among]
     found: list[Share] = []
     for kind, value in (("Writer", "producer"), ("Task type", "task_type")):
-        totals = Counter(getattr(run, value) for run in window.runs)
-        counts = Counter(getattr(run, value) for run in window.runs if run.pk in having)
+        totals = Counter(getattr(run, value) for run in among)
+        counts = Counter(getattr(run, value) for run in among if run.pk in having)
         groups = [
             Share(kind, label or "none", counts[label], total)
             for label, total in totals.items()
@@ -136,16 +137,14 @@ def shares_of(window: Window, runs: Iterable[int]) -> list[Share]:
     return found
 
 
-def sources_share(window: Window, runs: Iterable[int]) -> list[Share]:
+def sources_share(figures: CategoryFigures) -> list[Share]:
     """The same by whether the run had sources. One query."""
-    having = set(runs)
-    with_sources = set(
-        Run.objects.filter(pk__in=window.numbers, sources__isnull=False).values_list("pk", flat=True)
-    )
+    having, among = figures.runs, figures.among
+    with_sources = set(Run.objects.filter(pk__in=among, sources__isnull=False).values_list("pk", flat=True))
     groups = []
     for label, chosen in (
-        ("without sources", [run.pk for run in window.runs if run.pk not in with_sources]),
-        ("with sources", [run.pk for run in window.runs if run.pk in with_sources]),
+        ("without sources", among - with_sources),
+        ("with sources", among & with_sources),
     ):
         if len(chosen) >= FEWEST_RUNS:
             groups.append(Share("Sources", label, sum(pk in having for pk in chosen), len(chosen)))

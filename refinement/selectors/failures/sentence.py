@@ -17,6 +17,7 @@ FEWEST_SHARE = 0.1
 CLEARLY = 2.58
 MOST_ALIKE = 3  # criteria; of more than these, none stands out
 MOST_STUCK = 2  # issues by name
+RARELY_FIXED = 0.25
 
 
 def sentence_parts(
@@ -81,8 +82,8 @@ def top_issue(
 ) -> CategoryFigures | None:
     """The issue to look at first.
 
-    It is one that no revision fixed, if there is any. Otherwise it is the most frequent issue of the leading
-    criterion, if it makes up much of its issues; or of all.
+    It is one that revisions never or rarely fix, if there is any. Otherwise it is the most frequent issue
+    of the leading criterion, if it makes up much of its issues; or of all.
     """
     if stuck := unfixed(categories):
         return stuck[0]
@@ -101,17 +102,18 @@ def top_issue(
 
 
 def unfixed(categories: Sequence[CategoryFigures]) -> list[CategoryFigures]:
-    """The issues that every next round raised again, the most frequent first."""
+    """The issues that most next rounds raised again, those that all did and the most frequent first."""
     found = [
         entry
         for entry in categories
-        if entry.row and entry.followed >= FEWEST_FOLLOWED and not entry.fixed_share
+        if entry.row and entry.followed >= FEWEST_FOLLOWED and (entry.fixed_share or 0) < RARELY_FIXED
     ]
-    return sorted(found, key=lambda entry: -len(entry.runs))
+    return sorted(found, key=lambda entry: (entry.fixed > 0, -len(entry.runs)))
 
 
 def stuck_parts(stuck: Sequence[CategoryFigures]) -> list[tuple[str, bool]]:
-    parts: list[tuple[str, bool]] = [("Never fixed by a revision: ", False)]
+    rarely = any(entry.fixed for entry in stuck)
+    parts: list[tuple[str, bool]] = [(f"{'Rarely' if rarely else 'Never'} fixed by a revision: ", False)]
     for place, entry in enumerate(stuck[:MOST_STUCK]):
         parts += [(" and ", False)] if place else []
         parts += [(f"“{entry.name}”", True), (f" ({runs_words(entry)})", False)]

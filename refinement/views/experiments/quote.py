@@ -35,6 +35,7 @@ class Quote:
     configurations: int
     repeats: int
     time: str
+    waiting: bool  # until a model is connected
     notes: tuple[str, ...]
 
 
@@ -56,8 +57,17 @@ def quote_of(
         token_budget=values.get("token_budget"),
     )
     time = duration_words(estimate.seconds) if estimate.seconds else ""
-    notes = (*doubts_of(configurations), *notes_of(estimate, repeats))
-    return Quote(estimate, len(tasks), len(configurations), repeats, time, notes)
+    waiting = any(needs_server(each) for each in configurations)
+    wait = [f"{estimate.runs:,} runs will wait until a model is connected."] if waiting else []
+    notes = (*wait, *doubts_of(configurations), *notes_of(estimate, repeats))
+    return Quote(estimate, len(tasks), len(configurations), repeats, time, waiting, notes)
+
+
+def needs_server(form: ConfigurationForm) -> bool:
+    """Whether no model server is connected and a role has another model than the demo one."""
+    values = getattr(form, "cleaned_data", {})
+    targets = [values.get("producer_target"), values.get("judge_target")]
+    return form.needs_server and any(each and not is_demo(each.endpoint, each.model) for each in targets)
 
 
 def task_sizes(choices: SuiteChoices) -> list[TaskSizes]:

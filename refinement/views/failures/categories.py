@@ -124,7 +124,7 @@ def figures_in(request: ProjectRequest, row: FailureCategory | None, window: Win
     figures = found.of(row.pk) if row else None
     if figures is None:
         return {}
-    shares = [*sources_share(window, figures.runs), *shares_of(window, figures.runs)]
+    shares = [*sources_share(figures), *shares_of(window, figures)]
     return {"figures": category_shown(figures), "shares": shares[:MOST_SHARES]}
 
 

@@ -216,7 +216,7 @@ def issues_context(request: ProjectRequest, window: Window, query: QueryDict) ->
         "whole_query": with_value(query, "criterion", ""),
         "naming": naming,
         "examples": examples_of(request.project, first.row, window) if first else [],
-        "shares": [*sources_share(window, first.runs), *shares_of(window, first.runs)][:6] if first else [],
+        "shares": [*sources_share(first), *shares_of(window, first)][:6] if first else [],
         "first": first,
         "top": top_issue(lowest_criteria(window, criteria), found.listed),
     }

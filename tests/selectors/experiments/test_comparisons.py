@@ -137,6 +137,6 @@ def test_history_joins_what_is_the_same(suite, version, before, django_assert_nu
         *(("Before", "A"), ("Before", "B"), ("After", "A"))
     ]
     assert [line["points"] for line in found["lines"]] == [1, 2]
-    assert found["lines"][0]["label"] == "wiggum · ollama/new · ollama/judge:8b"
+    assert found["lines"][0]["label"] == "Wiggum six dimensions · new · judge judge:8b"
     low, value, high = (found["points"][0]["composite"][name] for name in ("low", "value", "high"))
     assert low < value < high

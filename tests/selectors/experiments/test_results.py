@@ -48,7 +48,7 @@ def test_the_headline_says_what_is_better_the_same_and_worse(compared):
         *("better", "no_difference", "worse")
     ]
     first, *rest = result["headline"].split(". ")
-    assert first.startswith("B is better than A by 0.4 (0.")
+    assert first.startswith("B is better than A by 0.42 (0.")
     assert rest == [rest[0], "For C no difference was shown", "D is better on research tasks."]
     assert result["comparisons"] == 9
     assert "at most 5 %" in result["chance"]

@@ -60,13 +60,25 @@ def test_what_no_revision_fixes_comes_first():
     def issue(name: str, runs: int, fixed: int, followed: int) -> CategoryFigures:
         row = FailureCategory(pk=runs, name=name, criterion="clarity")
         return CategoryFigures(
-            row, "Clarity", runs=set(range(runs)), scored=33, issues=runs, fixed=fixed, followed=followed
+            row,
+            "Clarity",
+            runs=set(range(runs)),
+            among=set(range(33)),
+            issues=runs,
+            fixed=fixed,
+            followed=followed,
         )
 
     window = Window([None] * 50, False, 300, {}, {}, {}, {})
     issues = [issue("Frequent", 30, 20, 25), issue("Stuck", 24, 0, 12), issue("Few", 9, 0, 4)]
     words = "".join(text for text, _ in sentence_parts(window, [], issues))
     assert words == "Never fixed by a revision: “Stuck” (24 of 33 runs that scored Clarity). "
+    rare = [issue("Often", 30, 2, 12), issue("Stuck", 24, 0, 12), issue("Third", 25, 2, 12)]
+    words = "".join(text for text, _ in sentence_parts(window, [], rare))
+    assert words == (
+        "Rarely fixed by a revision: “Stuck” (24 of 33 runs that scored Clarity) and "
+        "“Often” (30 of 33 runs that scored Clarity), and 1 more. "
+    )
     top = top_issue([], issues)
     assert top is not None
     assert top.name == "Stuck"

@@ -113,6 +113,14 @@ def test_the_estimate_alone_follows_the_form(as_editor, project, version):
     assert ">20<" in html
 
 
+def test_without_a_model_server_the_estimate_says_that_runs_wait(as_editor, project, version):
+    data = form_of(a_suite_of(project, 5), version)
+    html = as_editor.post(address(project, "experiment_estimate"), data).content.decode()
+    assert "20 runs will wait until a model is connected." in html
+    assert "<strong>20 runs</strong> will wait until a model is connected" in html
+    assert "waits for a model" in html
+
+
 def test_configurations_that_run_the_same_are_named(as_editor, project, version):
     headers = {"HX-Request": "true", "HX-Target": "experiment-estimate"}
     data = form_of(a_suite_of(project, 5), version, names=("A", "B", "C"), c2__rounds="4")

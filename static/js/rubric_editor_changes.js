@@ -39,6 +39,8 @@
     shown.title = names.join(", ");
     form.querySelector("[data-incomparable]").hidden = form.dataset.version === "0" || !found.some((name) => SCORING.test(name));
     form.querySelector("[data-discard]").hidden = !found.length;
+    const save = form.querySelector("[data-save-changed]");
+    if (save) save.disabled = !found.length;
   };
 
   const past = (original) => {

@@ -8,6 +8,7 @@
 
   const show = () => {
     const equal = form.elements["policy-composite"].value !== "weighted_mean";
+    document.getElementById("criteria").classList.toggle("plain-mean", equal);
     const values = weights().map((field) => (sound(field) ? (equal ? 1 : Number(field.value)) : 0));
     const sum = values.reduce((all, value) => all + value, 0) || 1;
     const bar = form.querySelector("[data-share-bar]");

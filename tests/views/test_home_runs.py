@@ -49,17 +49,44 @@ def test_runs_are_where_they_belong(as_editor, editor, address, project, other_p
     runs_of(other_project, title="Foreign")
     answer = as_editor.get(address)
     page = answer.content.decode()
-    assert going(answer) == ["At work", "Next", "Held up"]
+    assert going(answer) == ["At work", "Next", "Held up", "Somebody else's"]
     assert titles(answer, "asking") == ["Asks"]
     assert titles(answer, "held") == ["Broken", "Paused one"]
     assert results(answer) == ["Done"]
     assert answer.context["home"].sentence.startswith(
-        "3 items need you; one of them blocks a run. 1 running, 1 queued, 1 waiting."
+        "3 items need you; one of them blocks a run. 1 running, 1 queued, 1 waiting, 3 paused."
     )
     for words in ("The judge failed: no reply.", "In progress", "Retry", "Resume", "Answer", f"#{paused.pk}"):
         assert words in page
     assert "Foreign" not in page
     assert ">Away<" not in page
+
+
+def test_a_paused_run_of_somebody_else_can_be_resumed_by_editors(as_editor, as_viewer, address, project):
+    (run,) = runs_of(project, status="paused", rounds_judged=2)
+    resume = f'action="/p/{project.slug}/runs/{run.pk}/do/resume/"'
+    page = as_editor.get(address).content.decode()
+    assert "Paused after round 2" in page
+    assert resume in page
+    page = as_viewer.get(address).content.decode()
+    assert "Paused after round 2" in page
+    assert resume not in page
+
+
+def test_one_line_says_that_no_model_server_answers(as_editor, address, project, monkeypatch):
+    system = [a_system(("ollama", False), ("embedded", True))]
+    monkeypatch.setattr("refinement.views.projects.home.system_state", lambda: system[0])
+    demo = {"judge_endpoint": "embedded", "judge_model": "smollm2-135m"}
+    runs_of(project, status="queued", **demo)
+    words = "No model server answers"
+    assert words not in as_editor.get(address).content.decode()
+    runs_of(project, status="queued")
+    runs_of(project, status="waiting")
+    page = as_editor.get(address).content.decode()
+    assert words in page
+    assert "2 runs are waiting and continue when one is back." in page
+    system[0] = a_system(("ollama", True))
+    assert words not in as_editor.get(address).content.decode()
 
 
 def test_runs_of_experiments_are_left_to_their_own_line(as_editor, editor, address, project):

@@ -62,7 +62,7 @@ def test_it_needs_a_person(anonymous):
 def test_a_mention_stands_there_and_its_link_leads_to_the_comment(as_viewer, mention):
     text = page(as_viewer)
     assert f"Edgar Editor mentioned you in a comment on run {mention.run_id}" in text
-    assert "Look at **this**, @Vera Viewer." in text
+    assert "Look at this, @Vera Viewer." in text
     assert 'id="inbox-count">1<' in text
     response = as_viewer.get(f"/inbox/{mention.pk}/")
     comment = mention.comment_id

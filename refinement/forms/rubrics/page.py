@@ -97,6 +97,7 @@ def page_values(
         "original": form_fields(rubric_to_json(base)),
         "criteria": criteria,
         "share_bar": share_bar(criteria, fields),
+        "plain_mean": fields.get("policy-composite") == Composite.PLAIN_MEAN,
         "checks": checks,
         "kinds": KINDS.values(),
         "metrics": metrics,

@@ -45,7 +45,7 @@ FIELDS_OF_STARTS = {"seed": "pasted", "seed_file": "file", "seed_run": "run"}
 NO_TASK = "Enter a task: what should be written."
 NO_FILE = "Choose a file or paste the text."
 NO_MODEL = "Choose a model, or enter one below."
-NO_SERVER = "No model server is connected. Connect a model, or use the demo model."
+NO_SERVER = "No model server is available. Connect a model, or use the demo model."
 NO_RUN = "Enter the number of a run."
 NO_SEED = "Paste a text, or let the writer start with nothing."
 

@@ -125,7 +125,7 @@ def endpoint_warnings(plan: Plan, offers: Sequence[Offer]) -> list[Caution]:
             what = "held-out judge is asked" if after else "run will wait and continue"
             words = f"{offer.problem} The {what} when the model server responds."
             code = "away-held-out-judge" if after else f"{DOWN}{target.endpoint}"
-            title = f"Model server {target.endpoint} is not ready"
+            title = f"Model server {target.endpoint} is not available"
             found.setdefault(target.endpoint, Caution(code, title, words))
         elif info_of(offers, target) is None:
             end = "It may not answer." if after else "The run may fail."

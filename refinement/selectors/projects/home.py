@@ -14,8 +14,8 @@ from refinement.models import Membership, Project, RubricVersion, Run, RunStatus
 from refinement.models.rubrics.rubrics import INITIAL_NOTE
 from refinement.selectors.projects.trends import Trend, trends_of
 from refinement.selectors.reviews.blindness import shown_runs
-from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps
-from refinement.selectors.reviews.requests import ReviewLine, queue_start
+from refinement.selectors.reviews.people_gap import PeopleGap, people_gaps, unscored_requests
+from refinement.selectors.reviews.requests import MOST_WAITING, ReviewLine, queue_start
 from refinement.selectors.runs.demo_model import is_demo_run, without_demo
 from refinement.selectors.runs.listing.filter_options import MOST_OFFERED
 from refinement.selectors.runs.listing.filters import UNDER_WAY
@@ -68,6 +68,7 @@ class Result:
     is_demo: bool  # the demo model judged it
     quiet: str  # why the gain shows no difference; empty if it does, or if nothing is known
     unproven: str  # why its PASS does not count in gates; empty if it does
+    unscored: bool  # the reader is asked to review it and has not scored it: people's views are hidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class Home:
 
     asking: list[Listed]
     reviews: list[ReviewLine]
-    held: list[Listed]  # paused, or ended in an error lately
+    more_reviews: int  # that are not among them
+    held: list[Listed]  # paused by the reader, or ended in an error lately
     going: list[Going]
     in_progress: dict[str, int]  # how many, by status
     waiting: dict[str, int]  # runs that wait for an endpoint, by its name
@@ -88,11 +90,11 @@ class Home:
 
     @property
     def attention(self) -> int:
-        return len(self.asking) + len(self.reviews) + len(self.held)
+        return len(self.asking) + len(self.reviews) + self.more_reviews + len(self.held)
 
     @property
     def in_progress_count(self) -> int:
-        return sum(self.in_progress.values())
+        return sum(self.in_progress.get(status, 0) for status in UNDER_WAY)
 
     @property
     def sentence(self) -> str:
@@ -105,22 +107,26 @@ def home_of(membership: Membership) -> Home:
     project, user = membership.project, membership.user
     edits = membership.can_edit
     asking = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, plateau_asked=True) if edits else []
-    own = {"plateau_asked": False, "created_by": user}  # others resume theirs
+    own = {"plateau_asked": False, "created_by": user}
     paused = _numbers(project, MOST_HELD, status=RunStatus.PAUSED, **OUTSIDE, **own) if edits else []
     held = [*(_failed(project) if edits else []), *paused][:MOST_HELD]
+    reviews = queue_start(user, project, membership, MOST_WAITING)
     going = [number for status in UNDER_WAY for number in _numbers(project, MOST_GOING, status=status)]
+    stopped = _numbers(project, MOST_GOING, status=RunStatus.PAUSED, **OUTSIDE)
+    going += [number for number in stopped if number not in {*asking, *paused}]
     judged = {"status": RunStatus.FINISHED, "rounds_judged__gt": 0}
     recent = _numbers(project, MOST_RECENT, **judged, **OUTSIDE)
     shown = {entry.run.pk: entry for entry in listed([*asking, *held, *going, *recent])}
     results = _lines(recent, shown)
     return Home(
         asking=_lines(asking, shown),
-        reviews=queue_start(user, project, membership, MOST_ASKED),
+        reviews=reviews[:MOST_ASKED],
+        more_reviews=len(reviews[MOST_ASKED:]),
         held=_lines(held, shown),
         going=_going(_lines(going, shown)[:MOST_GOING]),
         in_progress=_in_progress(project),
         waiting=_waiting(project),
-        results=_results(results, project),
+        results=_results(results, membership),
         trends=trends_of(project),
         decimals=decimals_of(entry.run for entry in shown.values()),
         has_result=any(not is_demo_run(entry.run) for entry in results) or _has_result(project),
@@ -159,14 +165,21 @@ def _own_rubric(project: Project) -> bool:
 
 def _in_progress(project: Project) -> dict[str, int]:
     """How many runs there are of each status; those without any are left out."""
-    rows = shown_runs(project).filter(archived_at__isnull=True, status__in=UNDER_WAY).order_by()
+    statuses = (*UNDER_WAY, RunStatus.PAUSED)
+    rows = shown_runs(project).filter(archived_at__isnull=True, status__in=statuses).order_by()
     counts = dict(rows.values_list("status").annotate(number=Count("pk")))
-    return {status.value: counts[status] for status in UNDER_WAY if status in counts}
+    return {status.value: counts[status] for status in statuses if status in counts}
 
 
 def _waiting(project: Project) -> dict[str, int]:
     rows = shown_runs(project).filter(archived_at__isnull=True, status=RunStatus.WAITING).order_by()
     return dict(rows.values_list("waiting_endpoint").annotate(number=Count("pk")))
+
+
+def stalled_count(project: Project) -> int:
+    """Runs that are queued or wait, and need a model other than the demo model."""
+    held_up = (RunStatus.QUEUED, RunStatus.WAITING)
+    return without_demo(shown_runs(project).filter(archived_at__isnull=True, status__in=held_up)).count()
 
 
 def _going(entries: Sequence[Listed]) -> list[Going]:
@@ -186,9 +199,12 @@ def _progress(run: Run, entry: Listed, rounds: int) -> Going:
     return Going(entry, run.rounds_judged + 1, rounds, left)
 
 
-def _results(entries: Sequence[Listed], project: Project) -> list[Result]:
-    gaps = people_gaps([entry.run.pk for entry in entries])
-    unproven = unproven_passes((entry.run for entry in entries), project)
+def _results(entries: Sequence[Listed], membership: Membership) -> list[Result]:
+    numbers = [entry.run.pk for entry in entries]
+    requests = unscored_requests(membership.user_id).filter(run__in=numbers)
+    unscored = set(requests.values_list("run", flat=True))
+    gaps = people_gaps([number for number in numbers if number not in unscored])
+    unproven = unproven_passes((entry.run for entry in entries), membership.project)
     return [
         Result(
             entry,
@@ -196,6 +212,7 @@ def _results(entries: Sequence[Listed], project: Project) -> list[Result]:
             is_demo=is_demo_run(entry.run),
             quiet=quiet_words(entry),
             unproven=unproven.get(entry.run.pk, ""),
+            unscored=entry.run.pk in unscored,
         )
         for entry in entries
     ]

@@ -1,10 +1,13 @@
 """A user's inbox: notices of their current projects, unread first, paginated."""
 
 from dataclasses import dataclass
+from html import unescape
 
 from django.db.models import BooleanField, Case, Q, QuerySet, Value, When
+from django.utils.html import strip_tags
 
 from refinement.models import Notice, NoticeChoice, NoticeKind, User
+from refinement.rendering import markdown
 from refinement.selectors.reviews.blindness import blind_runs_of
 from refinement.texts import one_line
 
@@ -99,8 +102,14 @@ def notice_line(row: Notice, *, blind: bool) -> InboxLine:
     if blind:
         return InboxLine(row, BLIND_MESSAGE.format(run=row.run_id), "")
     comment = row.comment
-    said = one_line(comment.body, EXCERPT_CHARS) if comment and comment.deleted_at is None else ""
+    said = one_line(plain(comment.body), EXCERPT_CHARS) if comment and comment.deleted_at is None else ""
     return InboxLine(row, row.text, said)
+
+
+def plain(text: str) -> str:
+    """Markdown without its marks; unchanged if it cannot be rendered."""
+    html = markdown(text)
+    return unescape(strip_tags(html)) if html else text
 
 
 def choices_of(user: User) -> list[ChoiceLine]:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from refinement.models import Membership, Project, ReviewRequest, ReviewRule, User
 from refinement.models.runs.runs import Run
 from refinement.selectors.people.names import all_but_names
 from refinement.selectors.reviews.blindness import without_hidden
+from refinement.selectors.reviews.people_gap import unscored_requests
 from refinement.selectors.reviews.words import rule_label
 
 MOST_WAITING = 100
@@ -36,10 +37,14 @@ class ReviewLine:
 @dataclass(frozen=True, slots=True)
 class ReviewsPage:
     mine: list[ReviewLine]
-    more_mine: int
+    mine_count: int  # of all, also those that are not shown
     others: list[ReviewLine]
     more_others: bool
     closed: list[ReviewLine]
+
+    @property
+    def more_mine(self) -> int:
+        return self.mine_count - len(self.mine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ def waiting_for(user: User, project: Project) -> QuerySet[ReviewRequest]:
 
 def queue_start(user: User, project: Project, membership: Membership, most: int) -> list[ReviewLine]:
     """The first requests of the user's queue. One query."""
-    return _in_words(_whole(waiting_for(user, project))[:most], membership)
+    return _in_words(_whole(waiting_for(user, project), user)[:most], membership)
 
 
 def reviews_page(membership: Membership) -> ReviewsPage:
@@ -68,13 +73,13 @@ def reviews_page(membership: Membership) -> ReviewsPage:
     user, project = membership.user, membership.project
     mine = queue_start(user, project, membership, MOST_WAITING)
     count = len(mine) if len(mine) < MOST_WAITING else waiting_for(user, project).count()
-    rows = _whole(without_hidden(ReviewRequest.objects.filter(project=project), "run"))
+    rows = _whole(without_hidden(ReviewRequest.objects.filter(project=project), "run"), user)
     open_rows = rows.filter(closed_at__isnull=True).exclude(reviewer=user).order_by(*SOONEST)
     others = _in_words(open_rows[: MOST_OF_OTHERS + 1], membership)
     closed = rows.filter(closed_at__isnull=False).order_by("-closed_at", "-id")[:MOST_CLOSED]
     return ReviewsPage(
         mine=mine,
-        more_mine=count - len(mine),
+        mine_count=count,
         others=others[:MOST_OF_OTHERS],
         more_others=len(others) > MOST_OF_OTHERS,
         closed=_in_words(closed, membership),
@@ -131,8 +136,12 @@ def _name(person: User, members: set[int]) -> str:
     return f"{person.display_name} (left)" if gone else person.display_name
 
 
-def _whole(rows: QuerySet[ReviewRequest]) -> QuerySet[ReviewRequest]:
-    """With everything a list row shows, without the runs' long texts."""
+def _whole(rows: QuerySet[ReviewRequest], reader: User) -> QuerySet[ReviewRequest]:
+    """With everything a list row shows, without the runs' long texts.
+
+    `unscored` says that the reader is asked to score the run first, so its decision is not shown.
+    """
+    rows = rows.annotate(unscored=Exists(unscored_requests(reader.pk).filter(run=OuterRef("run"))))
     return rows.select_related("run", "run__rubric", *FOLLOWED).defer(*LONG_TEXTS)
 
 

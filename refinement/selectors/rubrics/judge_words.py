@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from refinement.engine.boards import FEW_CRITERIA, SHORT_ARTIFACT_CHARS
+from refinement.engine.boards import FEW_CRITERIA
 from refinement.engine.kinds import JudgeMode, OnPlateau, StopReason
 from refinement.engine.panels import FEWEST_JUDGES, MOST_JUDGES, USUAL_JUDGES
 from refinement.engine.types import Rubric
@@ -17,8 +17,7 @@ JUDGE_MODES: Mapping[JudgeMode, tuple[str, str]] = {
     ),
     JudgeMode.AUTO: (
         "Automatic",
-        f"Single for up to {SHORT_ARTIFACT_CHARS:,} characters and {FEW_CRITERIA} criteria without an "
-        "evaluator, else a board.",
+        f"One judge for short texts with at most {FEW_CRITERIA} criteria; otherwise a board.",
     ),
 }
 ON_PLATEAU: Mapping[OnPlateau, str] = {

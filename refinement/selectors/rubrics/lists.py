@@ -35,8 +35,6 @@ class CappedCount(Subquery):
 class Results:
     """Results of a rubric's runs among the project's latest."""
 
-    run: int
-    outcome: str
     at: datetime  # when the newest of them started
     finished: int = 0
     passed: int = 0
@@ -140,19 +138,15 @@ def _listed(row: RubricVersion, results: dict[int, Results]) -> ListedRubric:
 
 
 def latest_results(project: Project) -> dict[int, Results]:
-    """Results of the project's latest runs by rubric; the newest finished run sets the outcome."""
-    rows = (
-        shown_runs(project)
-        .order_by("-id")
-        .values_list("pk", "rubric_version__rubric", "outcome", "created_at")
-    )
-    return _gathered(row for row in rows[:LATEST_RUNS] if row[2])
+    """Results of the project's latest runs by rubric."""
+    rows = shown_runs(project).order_by("-id").values_list("rubric_version__rubric", "outcome", "created_at")
+    return _gathered(rows[:LATEST_RUNS])
 
 
-def _gathered(rows: Iterable[tuple[int, int, str, datetime]]) -> dict[int, Results]:
+def _gathered(rows: Iterable[tuple[int, str | None, datetime]]) -> dict[int, Results]:
     results: dict[int, Results] = {}
-    for run, rubric, outcome, at in rows:
-        entry = results.setdefault(rubric, Results(run, outcome, at))
+    for rubric, outcome, at in rows:
+        entry = results.setdefault(rubric, Results(at))
         # Cancelled and failed runs say nothing about the text, so the share counts judged runs only.
         if outcome in (Outcome.PASS, Outcome.FAIL):
             entry.finished += 1

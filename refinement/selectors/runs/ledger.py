@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import F, Sum
+from django.db.models import Count, F, Sum
 
 from refinement.engine.types import ZERO, Rubric
 from refinement.ledger import Entry, Item, Step, conclude, growth, revision_of
@@ -17,6 +17,7 @@ MOST_LIVE_CHARS = 400_000  # of a run's texts; longer ones wait for the worker t
 MOST_ROUNDS = 200
 MOST_ECHOED = 12  # phrases that are stored
 COUNTED_RUNS = 1_000  # of a rubric, the newest
+FEW_FOLLOWED = 20  # pieces of feedback, below which the share that raised the score says nothing
 LOOKS = {
     FeedbackFate.ADDRESSED: "ok",
     FeedbackFate.OPEN: "bad",
@@ -296,6 +297,11 @@ class Followed:
     def raised_share(self) -> int:
         return round(100 * self.raised / self.followed) if self.followed else 0
 
+    @property
+    def is_few(self) -> bool:
+        """Whether too little was followed to tell if that raises the score."""
+        return self.followed < FEW_FOLLOWED
+
 
 @dataclass(frozen=True, slots=True)
 class RubricCounts:
@@ -303,6 +309,13 @@ class RubricCounts:
 
     suggestions: Followed | None
     items: Followed
+    runs: int
+
+    @property
+    def runs_words(self) -> str:
+        if self.runs >= COUNTED_RUNS:
+            return f"newest {COUNTED_RUNS:,} runs"
+        return f"{self.runs:,} run{'' if self.runs == 1 else 's'}"
 
 
 def rubric_counts(rubric: int, *, hidden: Collection[int] = ()) -> RubricCounts | None:
@@ -313,11 +326,11 @@ def rubric_counts(rubric: int, *, hidden: Collection[int] = ()) -> RubricCounts 
     names = [name.name for name in RunLedger._meta.get_fields() if name.name.startswith(("sugg", "items"))]
     rows = RunLedger.objects.filter(rubric=rubric).exclude(run__in=hidden)
     newest = rows.order_by("-run_id")[:COUNTED_RUNS]
-    found = newest.aggregate(**{name: Sum(name) for name in names})
+    found = newest.aggregate(runs=Count("run_id"), **{name: Sum(name) for name in names})
     if not found["items"]:
         return None
     suggested, every = (
         Followed(found[name], found[f"{name}_followed"], found[f"{name}_raised"])
         for name in ("suggestions", "items")
     )
-    return RubricCounts(suggested if suggested.count else None, every)
+    return RubricCounts(suggested if suggested.count else None, every, found["runs"])

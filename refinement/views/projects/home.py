@@ -29,7 +29,7 @@ from refinement.selectors.health import (
 )
 from refinement.selectors.launch.warnings import EMBEDDED
 from refinement.selectors.projects.example import hero
-from refinement.selectors.projects.home import home_of
+from refinement.selectors.projects.home import home_of, stalled_count
 from refinement.selectors.projects.lists import current_project
 from refinement.services.people.accounts import project_create
 from refinement.services.people.setup_links import accounts
@@ -59,14 +59,16 @@ def project_home(request: ProjectRequest) -> HttpResponse:
     """A project's start page: a tour and first steps, or what needs its reader."""
     system = system_state()
     home = home_of(request.membership)
+    own_model = has_own_model(system)
     page = {
         "section": "home",
         "home": home,
         "can_edit": request.membership.can_edit,
         "problems": problems_of(system, home.waiting),
+        "stalled": 0 if own_model else stalled_count(request.project),
         "experiments": experiments_for_home(request.project),
         "hides": bool(request.blind_runs),
-        "has_own_model": has_own_model(system),
+        "has_own_model": own_model,
         **models_context(system),
     }
     if not home.has_result:

@@ -11,6 +11,7 @@ from django_htmx.http import push_url
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.runs.filters import RunFilterForm, ViewNameForm
 from refinement.models import Project, Run, RunSource
+from refinement.selectors.health import endpoint_health
 from refinement.selectors.runs.listing.columns import COLUMNS, columns_from, columns_text
 from refinement.selectors.runs.listing.filter_options import run_options
 from refinement.selectors.runs.listing.filters import RunFilters, runs_matching
@@ -19,6 +20,7 @@ from refinement.selectors.runs.listing.orders import NEWEST, ORDERS, Place, plac
 from refinement.selectors.runs.listing.rows import rows_of
 from refinement.selectors.runs.listing.saved_views import views_of
 from refinement.selectors.runs.listing.tabs import MOST_COUNTED, counted, tabs_of
+from refinement.views.projects.home import has_own_model
 
 COLUMNS_COOKIE = "run_columns"
 A_YEAR = 365 * 24 * 3600
@@ -103,8 +105,13 @@ def _context(
         "previous": form.query(before=str(page.previous)) if page.previous else "",
         "can_edit": request.membership.can_edit,
         "never_ran": never_ran,
+        "needs_server": never_ran and request.membership.can_edit and not _own_model(),
     }
     return context if never_ran else context | _counts(request, form, page, place)
+
+
+def _own_model() -> bool:
+    return has_own_model([("Model servers", endpoint_health(), False)])
 
 
 def _has_runs(project: Project) -> bool:

@@ -74,7 +74,7 @@ def test_a_launch_makes_every_run_and_opens_the_page(as_editor, project, version
     [
         ({"name": ""}, "Enter a name"),
         ({"c1-name": "A"}, "There is already a configuration with this name"),
-        ({"c0-producer_typed": ""}, "No model server is connected"),
+        ({"c0-producer_typed": ""}, "No model server is available"),
         ({"c0-producer_typed": "nowhere/x"}, "Available model servers"),
         ({"c0-rounds": "x"}, "Not a whole number"),
         ({"c0-threshold": "99"}, "The pass mark must be on the rubric"),

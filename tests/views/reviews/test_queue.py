@@ -59,7 +59,7 @@ def test_the_most_urgent_comes_first_and_overdue_is_marked(as_viewer, viewer, ed
     overdue(ask(runs[2], viewer, editor, due_on=today))
     text = as_viewer.get(LIST).content.decode()
     assert text.index(">late<") < text.index(">later<") < text.index(">no-date<")
-    assert text.count("overdue") == 1
+    assert text.count("overdue by 3 days") == 2  # the next one is also named above the list
 
 
 def test_an_empty_queue_says_what_to_do(as_viewer, as_editor, viewer, project):
@@ -113,7 +113,7 @@ def test_a_saved_score_leads_to_the_next_review(as_viewer, viewer, editor, runs)
     scores = {"version": "0", **{f"score-{key}": "6" for key in keys}}
     answer = as_viewer.post(f"/p/alpha/runs/{runs[0].pk}/score/2/", scores, follow=True)
     text = answer.content.decode()
-    assert f'href="{LIST}next/">Review next</a> <span class="soft small">1 left</span>' in text
+    assert f'href="{LIST}next/">Next review</a> <span class="soft small">1 left</span>' in text
     following = as_viewer.get(f"{LIST}next/")
     assert following.headers["Location"] == f"/p/alpha/runs/{runs[1].pk}/?review=1"
     as_viewer.post(f"/p/alpha/runs/{runs[1].pk}/reviewed/")
@@ -184,6 +184,29 @@ def test_the_number_of_queries_does_not_grow(as_viewer, viewer, editor, project)
     few = [queries(address) for address in addresses]
     more(12)
     assert [queries(address) for address in addresses] == few
+
+
+def test_who_has_not_scored_yet_does_not_see_the_decision(as_viewer, as_owner, viewer, editor, runs):
+    run = titled(runs[0], "title-decided")
+    Run.objects.filter(pk=run.pk).update(decision="approved")
+    ask(run, viewer, editor)
+    home = "/p/alpha/"
+    for address in (LIST, home):
+        assert "title-decided" in as_viewer.get(address).content.decode()
+        assert "Decided by a person" not in as_viewer.get(address).content.decode()
+        assert "Decided by a person" in as_owner.get(address).content.decode()
+    scores = {f"score-{entry['key']}": "6" for entry in run.snapshot["criteria"]}
+    as_viewer.post(f"/p/alpha/runs/{run.pk}/score/2/", {"version": "0", **scores})
+    assert "Decided by a person" in as_viewer.get(home).content.decode()
+
+
+def test_the_page_and_home_count_all_that_waits(as_viewer, viewer, editor, project):
+    for _ in range(6):
+        ask(finished_run(project), viewer, editor)
+    assert "6 wait for you" in as_viewer.get(LIST).content.decode()
+    page = as_viewer.get("/p/alpha/").content.decode()
+    assert "6 items need you." in page
+    assert "2 more reviews" in page
 
 
 def test_long_queues_are_shown_in_part_and_counted_whole(as_viewer, viewer, editor, project, monkeypatch):

@@ -35,7 +35,7 @@ def test_every_call_is_listed_with_what_it_cost(as_viewer, stage):
     assert text.count('class="call-head"') == 5
     assert "valid reply" in text
     call = run.calls.first()
-    assert f"{call.prompt_tokens:,} → {call.completion_tokens:,} tokens" in text
+    assert f"{call.prompt_tokens:,} tokens in, {call.completion_tokens:,} out" in text
 
 
 def test_the_calls_of_one_round_with_who_saw_what(as_viewer, stage):

@@ -87,7 +87,7 @@ def test_without_a_model_the_page_says_why_and_where_to_connect_one(as_owner, mo
     away = [Offer("ollama", problem="Cannot connect to 127.0.0.1:11434.")]
     monkeypatch.setattr("refinement.views.runs.launch.models_for_launch", lambda: away)
     page = as_owner.get(NEW).content.decode()
-    assert "No model server is connected." in page
+    assert "No model server is available." in page
     assert "Cannot connect to 127.0.0.1:11434." in page
     assert '<a href="/connect/">Who to ask</a>, then come back.' in page
     refused = as_owner.post(NEW, filled(producer="", judge=""))

@@ -199,10 +199,12 @@ def test_a_project_without_runs_is_told_what_one_is(as_editor, as_viewer, addres
         page = as_editor.get(address).content.decode()
         assert "No runs yet" in page
         assert "Open the example" in page
-        assert page.count('href="/p/alpha/runs/new/"') == 2
+        assert page.count('href="/p/alpha/runs/new/"') == 1
+        assert "No model server answers." in page
         page = as_viewer.get(address).content.decode()
         assert "Open the example" in page
         assert 'href="/p/alpha/runs/new/"' not in page
+        assert "No model server answers." not in page
         as_viewer.post("/p/alpha/tour/")
     assert "of 0" not in as_viewer.get(f"{address}?archived=on").content.decode()
 

@@ -131,9 +131,14 @@ def test_the_rubric_page_counts_what_was_followed(as_viewer, project):
         items_raised=30,
     )  # fmt: skip
     text = as_viewer.get(address).content.decode()
-    assert "62 %</b> of its suggestions were followed" in text
-    assert "40 %</b> of those raised the score" in text
-    assert "50 % of 300 were followed; 20 % of those raised the score." in text
+    assert "62 of 100</b> suggestions were followed (62 %)" in text
+    assert "25</b> of those raised the score (40 %)" in text
+    assert "150 of 300</b> were followed (50 %)" in text
+    assert "30</b> of those raised the score (20 %)." in text
+    assert '<span class="end soft small">1 run</span>' in text
+    RunLedger.objects.filter(run=run).update(suggestions_followed=12, suggestions_raised=3)
+    text = as_viewer.get(address).content.decode()
+    assert "3</b> of those raised the score: too few to tell." in text
 
 
 def test_the_launch_form_takes_a_held_out_judge(as_editor, project):

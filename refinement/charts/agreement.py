@@ -126,12 +126,16 @@ class Grid:
 def score_grid(
     cells: Sequence[Sequence[float]], least: float, most: float, *, far: float, name: str
 ) -> Grid | None:
-    """The picture; None without scores. Fine scales are put into at most 11 columns."""
+    """The picture; None without scores. Fine scales are put into at most 11 columns.
+
+    A cell has people's and the judge's rounded scores, how many texts have them, and how many of these are
+    `far` apart before rounding.
+    """
     if not cells or most <= least:
         return None
     step = _step(most - least)
     counted = _binned(cells, least, step)
-    largest = max(counted.values())
+    largest = max(count for count, _ in counted.values())
     low = min(value for pair in counted for value in pair)
     high = max(value for pair in counted for value in pair)
     low, high = max(least, low - step), min(max(most, high), high + step)
@@ -147,10 +151,10 @@ def score_grid(
             at(x(people)),
             at(y(judge)),
             at(max(SMALLEST, LARGEST * sqrt(count / largest))),
-            abs(people - judge) >= far,
-            f"people {_text(people)}, judge {_text(judge)}: {count} text{'' if count == 1 else 's'}",
+            apart > 0,
+            _bubble_words(people, judge, count, apart, far),
         )
-        for (people, judge), count in sorted(counted.items(), key=lambda item: -item[1])
+        for (people, judge), (count, apart) in sorted(counted.items(), key=lambda item: -item[1][0])
     )
     marks = _marks(low, high, step)
     return Grid(
@@ -169,11 +173,19 @@ def _step(width: float) -> float:
     return 1.0 if width < MOST_COLUMNS else float(ceil(width / (MOST_COLUMNS - 1)))
 
 
-def _binned(cells: Sequence[Sequence[float]], least: float, step: float) -> dict[tuple[float, float], int]:
-    counted: dict[tuple[float, float], int] = {}
-    for people, judge, count in cells:
+def _bubble_words(people: float, judge: float, count: int, apart: int, far: float) -> str:
+    words = f"people {_text(people)}, judge {_text(judge)}: {count} text{'' if count == 1 else 's'}"
+    return f"{words}, {apart} of them {_text(far)} or more apart" if 0 < apart < count else words
+
+
+def _binned(
+    cells: Sequence[Sequence[float]], least: float, step: float
+) -> dict[tuple[float, float], tuple[int, int]]:
+    counted: dict[tuple[float, float], tuple[int, int]] = {}
+    for people, judge, count, *apart in cells:  # older reports have three values
         pair = (_snapped(people, least, step), _snapped(judge, least, step))
-        counted[pair] = counted.get(pair, 0) + int(count)
+        known = counted.get(pair, (0, 0))
+        counted[pair] = (known[0] + int(count), known[1] + int(sum(apart)))
     return counted
 
 
@@ -192,8 +204,8 @@ def _text(value: float) -> str:
     return number_text(value, 2, short=True)
 
 
-def _summary(counted: Mapping[tuple[float, float], int], name: str, far: float) -> str:
-    texts = sum(counted.values())
-    same = sum(count for (people, judge), count in counted.items() if people == judge)
-    apart = sum(count for (people, judge), count in counted.items() if abs(people - judge) >= far)
+def _summary(counted: Mapping[tuple[float, float], tuple[int, int]], name: str, far: float) -> str:
+    texts = sum(count for count, _ in counted.values())
+    same = sum(count for (people, judge), (count, _) in counted.items() if people == judge)
+    apart = sum(far_texts for _, far_texts in counted.values())
     return f"{name}: {texts} texts, {same} with the same score, {apart} at least {_text(far)} apart"

@@ -55,8 +55,9 @@ def test_ticks_at_the_ends_stay_inside():
 
 
 def test_scores_against_scores():
-    grid = score_grid([[5, 5, 16], [3, 8, 4], [7, 7, 4]], 0, 10, far=3, name="Depth")
-    assert grid.words == "Depth: 24 texts, 20 with the same score, 4 at least 3 apart"
+    grid = score_grid([[5, 5, 16, 0], [3, 8, 4, 3], [7, 7, 4, 0]], 0, 10, far=3, name="Depth")
+    assert grid.words == "Depth: 24 texts, 20 with the same score, 3 at least 3 apart"
+    assert grid.bubbles[1].words.endswith(": 4 texts, 3 of them 3 or more apart")
     assert [bubble.far for bubble in grid.bubbles] == [False, True, False]
     large, small = float(grid.bubbles[0].r), float(grid.bubbles[1].r)
     assert large == pytest.approx(2 * small, abs=0.1)  # a quarter of the texts has a quarter of the area
@@ -68,12 +69,14 @@ def test_scores_against_scores():
 @pytest.mark.parametrize(("least", "most"), [(0, 1), (1, 5), (0, 10), (0, 100), (1, 10)])
 def test_fine_scales_are_put_into_few_columns(least, most):
     values = [least + (most - least) * n / 200 for n in range(201)]
-    grid = score_grid([[value, value, 1] for value in values], least, most, far=(most - least) / 3, name="x")
+    grid = score_grid(
+        [[value, value, 1, 0] for value in values], least, most, far=(most - least) / 3, name="x"
+    )
     assert len({bubble.x for bubble in grid.bubbles}) <= 11
     places = [float(part) for bubble in grid.bubbles for part in (bubble.x, bubble.y)]
     assert all(0 < place < grid.size for place in places)
 
 
 def test_one_score_alone_is_drawn():
-    assert len(score_grid([[5, 5, 3]], 0, 10, far=3, name="x").bubbles) == 1
+    assert len(score_grid([[5, 5, 3, 0]], 0, 10, far=3, name="x").bubbles) == 1
     assert score_grid([], 0, 10, far=3, name="x") is None

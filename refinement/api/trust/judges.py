@@ -83,7 +83,9 @@ class CriterionTrust(Schema):
     flip_rate: ValueShape | None = Field(description="Pairs of repeats on both sides of the pass mark.")
     standing: Standing
     worse_than_people: bool | None
-    grid: list[list[float]] = Field(description="[people, judge, count] of rounded scores.")
+    grid: list[list[float]] = Field(
+        description="[people, judge, count, how many of them disagree] of rounded scores."
+    )
     people_mean: float | None
     judge_mean: float | None
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from refinement.engine.safeguards import family_of
-from refinement.execution.trust.disagreements import disagreements
+from refinement.execution.trust.disagreements import disagreements, far_from
 from refinement.execution.trust.planted import planted_results
 from refinement.execution.trust.standing import evidence, standing, worse_than_people
 from refinement.execution.trust.tables import criteria_of, ratings_of
@@ -39,17 +39,14 @@ def trust_of(record: JudgeRecord, label_set: LabelSet | None = None) -> dict[str
     scores = scores_of(record, label_set=label_set)
     policy, scale = scores.rubric.policy, scores.rubric.scale
     pass_mark = None if policy.pass_threshold is None else float(policy.pass_threshold)
+    least, most = float(scale.minimum), float(scale.maximum)
     ratings = ratings_of(scores)
-    found = dict(
-        zip(
-            ratings,
-            judge_figures(list(ratings.values()), tolerance=one_point(scores), pass_mark=pass_mark),
-            strict=True,
-        )
+    figures = judge_figures(
+        list(ratings.values()), tolerance=one_point(scores), pass_mark=pass_mark, far=far_from(most - least)
     )
+    found = dict(zip(ratings, figures, strict=True))
     whole = found[COMPOSITE]
     names = {criterion.key: criterion.name for criterion in scores.rubric.criteria}
-    least, most = float(scale.minimum), float(scale.maximum)
     return {
         "schema": SCHEMA,
         "labels": whole.items,

@@ -5,16 +5,21 @@ from typing import Any
 import numpy as np
 
 from refinement.selectors.trust.scores import COMPOSITE, Scores
-from refinement.statistics.agreement.judges import Ratings
+from refinement.statistics.agreement.judges import Ratings, far_apart
 
 FAR = 0.3  # of the scale
 MOST = 200
 DIGITS = 6
 
 
+def far_from(size: float) -> float:
+    """How far apart a judge and people disagree, on a scale of this size."""
+    return round(FAR * size, DIGITS)
+
+
 def disagreements(scores: Scores, ratings: dict[str, Ratings], size: float) -> dict[str, Any]:
     """By criterion, the texts on which the judge's mean is far from people's; the farthest first."""
-    threshold = round(FAR * size, DIGITS)
+    threshold = far_from(size)
     found: list[dict[str, Any]] = []
     counts: dict[str, int] = {}
     for key, entry in ratings.items():
@@ -33,6 +38,7 @@ def far_texts(scores: Scores, key: str, entry: Ratings, threshold: float) -> lis
         return []
     judge, people = np.nanmean(entry.judge[rows], axis=1), np.nanmean(entry.people[rows], axis=1)
     raters = np.isfinite(entry.people[rows]).sum(axis=1)
+    judgements = np.isfinite(entry.judge[rows]).sum(axis=1)
     return [
         {
             "item": scores.texts[rows[at]].key,
@@ -40,6 +46,7 @@ def far_texts(scores: Scores, key: str, entry: Ratings, threshold: float) -> lis
             "judge": round(float(judge[at]), DIGITS),
             "people": round(float(people[at]), DIGITS),
             "raters": int(raters[at]),
+            "judgements": int(judgements[at]),
         }
-        for at in np.flatnonzero(np.abs(judge - people) >= threshold - 1e-9)
+        for at in np.flatnonzero(far_apart(judge, people, threshold))
     ]

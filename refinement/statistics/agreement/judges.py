@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from refinement.statistics.agreement.alpha import alpha_measure
 from refinement.statistics.agreement.bootstrap import Figure, Measure, figures_of
@@ -50,7 +52,8 @@ class JudgeFigures:
     retest_judgements: int
     people_mean: float | None
     judge_mean: float | None
-    grid: list[tuple[float, float, int]]  # people's and the judge's rounded scores, and how often
+    # People's and the judge's rounded scores, how often, and how many of these are far apart before rounding
+    grid: list[tuple[float, float, int, int]]
     named: dict[str, Figure | None] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Figure | None:
@@ -58,18 +61,19 @@ class JudgeFigures:
 
 
 def judge_figures(
-    criteria: Sequence[Ratings], *, tolerance: float, pass_mark: float | None
+    criteria: Sequence[Ratings], *, tolerance: float, pass_mark: float | None, far: float = inf
 ) -> list[JudgeFigures]:
     """The figures of each criterion.
 
-    `tolerance` is how far apart scores within "one point" are, `pass_mark` where a flip is counted.
+    `tolerance` is how far apart scores within "one point" are, `pass_mark` where a flip is counted, `far` how
+    far apart the judge and people disagree.
     """
     measures = [judge_measures(ratings) for ratings in criteria]
     flat = iter(figures_of([measure for entry in measures for measure in entry.values()]))
     found = []
     for ratings, entry in zip(criteria, measures, strict=True):
         named = {name: next(flat) for name in entry}
-        found.append(completed(ratings, named, tolerance, pass_mark))
+        found.append(completed(ratings, named, tolerance, pass_mark, far))
     return found
 
 
@@ -92,7 +96,7 @@ def row_means(shared: Ratings) -> tuple[Floats, Floats]:
 
 
 def completed(
-    ratings: Ratings, named: dict[str, Figure | None], tolerance: float, pass_mark: float | None
+    ratings: Ratings, named: dict[str, Figure | None], tolerance: float, pass_mark: float | None, far: float
 ) -> JudgeFigures:
     shared, retested = ratings.shared(), repeated(ratings.repeats)
     judge, people = row_means(shared) if len(shared.judge) else (np.empty(0), np.empty(0))
@@ -115,15 +119,22 @@ def completed(
         retest_judgements=int(np.isfinite(retested).sum()),
         people_mean=float(people.mean()) if len(people) else None,
         judge_mean=float(judge.mean()) if len(judge) else None,
-        grid=grid_of(people, judge, tolerance),
+        grid=grid_of(people, judge, tolerance, far),
         named=named,
     )
 
 
-def grid_of(people: Floats, judge: Floats, point: float) -> list[tuple[float, float, int]]:
-    """How often each pair of scores occurs, rounded to points of the scale."""
-    counts = Counter(zip(rounded(people, point), rounded(judge, point), strict=True))
-    return [(person, given, count) for (person, given), count in sorted(counts.items())]
+def grid_of(people: Floats, judge: Floats, point: float, far: float) -> list[tuple[float, float, int, int]]:
+    """How often each pair of scores occurs, rounded to points of the scale, and how many are far apart."""
+    pairs = list(zip(rounded(people, point), rounded(judge, point), strict=True))
+    counts = Counter(pairs)
+    apart = Counter(pairs[at] for at in np.flatnonzero(far_apart(judge, people, far)))
+    return [(*pair, count, apart[pair]) for pair, count in sorted(counts.items())]
+
+
+def far_apart(judge: Floats, people: Floats, far: float) -> NDArray[np.bool_]:
+    """Which texts have scores at least `far` apart."""
+    return np.abs(judge - people) >= far - 1e-9
 
 
 def rounded(values: Floats, point: float) -> list[float]:

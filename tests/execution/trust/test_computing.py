@@ -259,6 +259,9 @@ def test_a_wild_judge_is_not_usable_or_below_people(project):
     first = found["disagreements"]["top"][0]
     assert abs(first["judge"] - first["people"]) >= found["disagreements"]["threshold"] == 3
     assert first["item"].startswith("label:")
+    assert first["judgements"] == 1
+    ringed = {entry["key"]: sum(cell[3] for cell in entry["grid"]) for entry in found["criteria"]}
+    assert ringed == found["disagreements"]["by_criterion"]
 
 
 def test_one_person_alone_gives_no_ceiling(project):

@@ -23,7 +23,7 @@ def an_entry(key: str = "depth", standing: str = "as_people", **given: Any) -> d
         "retest_items": 12,
         "retest_judgements": 60,
         "worse_than_people": standing != "as_people",
-        "grid": [[5, 6, 4], [7, 7, 20], [3, 8, 2], [9, 9, 6]],
+        "grid": [[5, 6, 4, 0], [7, 7, 20, 0], [3, 8, 2, 2], [9, 9, 6, 0]],
         "people_mean": 6.1,
         "judge_mean": 6.2,
     }
@@ -70,7 +70,7 @@ def a_full_report(**given: Any) -> dict[str, Any]:
         an_entry("complete", "below_people", kappa=0.71, alpha=0.81, bias=0.5, smallest_difference=1.1),
         an_entry("upgrade_steps", "below_people", kappa=0.69, alpha=0.81, smallest_difference=1.3),
         an_entry("grounded", "not_usable", kappa=0.37, alpha=0.79, bias=1.4, smallest_difference=2.0,
-                 grid=[[5, 9, 6], [4, 8, 3], [7, 7, 9], [8, 9, 12], [3, 8, 1]]),
+                 grid=[[5, 9, 6, 6], [4, 8, 3, 3], [7, 7, 9, 0], [8, 9, 12, 0], [3, 8, 1, 1]]),
         length={"slope": figure(0.21), "n": 78},
         family={"gap": figure(0.7, 0.5), "same": 19, "others": 59, "family": "gemma"},
         correction={"raw": figure(8.31, 0.05), "corrected": figure(7.84, 0.32), "rounds": 1188, "labels": 78},

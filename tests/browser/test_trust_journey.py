@@ -80,7 +80,7 @@ def import_labels(page: Page, given: dict[str, bytes]) -> None:
     page.get_by_label("Label set").fill("Guides by hand")
     for label, name in (("Ratings", "ratings.csv"), ("Texts", "texts.jsonl")):
         upload = {"name": name, "mimeType": "text/plain", "buffer": given[name]}
-        page.get_by_label(f"{label} (optional)", exact=True).set_input_files(upload)
+        page.get_by_label(label, exact=True).set_input_files(upload)
     page.get_by_label("Raters that are judges").fill(f"judge={JUDGE.model}")
     page.get_by_role("button", name="Check the files").click()
     expect(page.locator("#preview")).to_contain_text("judge loopback:8b")

@@ -36,10 +36,19 @@ class LabelImportForm(forms.Form):
         error_messages={"required": "Enter a name."},
         widget=forms.TextInput(attrs={"autocomplete": "off", "list": "label-set-names"}),
     )
-    rubric = forms.ChoiceField(label="Rubric", help_text="Its criteria and scale apply.")
-    ratings_file = file_field("Ratings", "CSV or JSON Lines: item, criterion, rater, score.")
+    rubric = forms.ChoiceField(
+        label="Rubric",
+        help_text="Its criteria and scale apply.",
+        error_messages={"required": "Choose a rubric."},
+    )
+    ratings_file = file_field(
+        "Ratings",
+        "CSV or JSON Lines: item, criterion, rater, score. One of the two is needed.",
+    )
     ratings = text_field("Or paste ratings")
-    items_file = file_field("Texts", "CSV or JSON Lines: item, text, task, task_type.")
+    items_file = file_field(
+        "Texts", "CSV or JSON Lines: item, text, task, task_type. One of the two is needed."
+    )
     items = text_field("Or paste texts")
     judges = forms.CharField(
         label="Raters that are judges",
@@ -50,9 +59,14 @@ class LabelImportForm(forms.Form):
 
     def __init__(self, versions: Sequence[RubricVersion], *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        for name in ("ratings_file", "items_file"):
+            field: Any = self.fields[name]
+            field.is_conditional = True  # not marked as optional
         rubric = self.fields["rubric"]
         assert isinstance(rubric, forms.ChoiceField)
         rubric.choices = [(version.rubric.slug, version.name) for version in versions]
+        if len(versions) > 1:
+            rubric.choices = [("", "Choose"), *rubric.choices]
         self.sources: dict[str, FileText] = {}
 
     def clean_judges(self) -> dict[str, str]:
@@ -68,7 +82,7 @@ class LabelImportForm(forms.Form):
         for field in ("ratings", "items"):
             self.sources[field] = self._file(field, cleaned)
         if not self.errors and not any(source.text.strip() for source in self.sources.values()):
-            self.add_error("ratings_file", "Choose a file or paste its text.")
+            self.add_error("ratings_file", "Choose ratings or texts: one of the two is needed.")
         return cleaned
 
     def _file(self, field: str, cleaned: dict[str, Any]) -> FileText:

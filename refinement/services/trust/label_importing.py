@@ -170,8 +170,8 @@ def _imported(
     if not dry_run:
         work.save()
         work.judges_saved()
-        counts = {"labels": len(work.new), "changed": len(work.changed), "items": len(work.new_items)}
-        labels_audited("labels.import", found, user, after={**counts, "scores": len(files.ratings)})
+        counts = {"texts": len(work.new_items), "labels": len(work.new), "changed": len(work.changed)}
+        labels_audited("labels.import", found, user, after={**counts, "ratings": len(files.ratings)})
         trust_refresh_rubric(found.rubric)
     return work.result(is_new=is_new, dry_run=dry_run)
 

@@ -25,6 +25,7 @@ from refinement.selectors.trust.labels import EXPORTS, items_page, label_lines, 
 from refinement.services.trust.labelling import label_scores_seen_record, label_wrong_mark
 from refinement.services.trust.labels import label_set_archive, label_set_change
 from refinement.views.labels.library import texts_added, texts_words
+from refinement.views.trust.ways import has_texts_for
 
 PAGE = "refinement/labels/set.html"
 
@@ -42,6 +43,7 @@ def label_set_page(request: ProjectRequest, label_set: int) -> HttpResponse:
         "raters": rater_lines(row),
         "mine": progress_of(row, rater or LabelRater(label_set=row)) if rater else None,
         "page": items_page(row, request.GET.get("page", "1")),
+        "texts_wait": has_texts_for(row, request.user),
         "labels_here": any(queue.label_set == row.pk for queue in request.label_queues),
         "can_edit": can_edit(request),
     }

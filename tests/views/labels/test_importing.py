@@ -50,7 +50,7 @@ def test_import_saves_and_leads_to_the_set(as_editor, address):
     [
         ({"ratings": RATINGS.replace("a,depth,Ada,2", "a,depth,Ada,9")}, "The score 9 is not on the rubric"),
         ({"ratings": RATINGS.replace("a,depth", "a,deep")}, "The rubric has no criterion"),
-        ({"ratings": ""}, "Choose a file or paste its text."),
+        ({"ratings": ""}, "Choose ratings or texts: one of the two is needed."),
         ({"name": " "}, "Enter a name."),
         ({"judges": "gpt-4"}, "is not RATER=MODEL"),
         ({"judges": "nobody=gpt-4"}, "is not in the file"),

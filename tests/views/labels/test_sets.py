@@ -3,12 +3,13 @@
 import pytest
 from django.urls import reverse
 
-from refinement.models import LabelSet, Round
+from refinement.models import Label, LabelRater, LabelSet, Round
 from refinement.services.trust.labels import label_set_archive
 from tests.execution.trials.conftest import ollama_server, table
 from tests.execution.trials.given import Table
 from tests.services.trust.given import a_label_set, imported
 from tests.services.trust.measurements.replaying import a_judged_run
+from tests.views.labels.given import a_queue
 
 __all__ = ["ollama_server", "table"]
 
@@ -63,3 +64,20 @@ def test_an_archived_set_is_listed_apart(as_editor, project):
     label_set_archive(label_set=row)
     assert "First set" not in as_editor.get(listed).content.decode()
     assert "First set" in as_editor.get(listed, {"archived": "1"}).content.decode()
+
+
+def test_without_texts_to_label_it_leads_to_more_texts_and_the_judges(as_editor, as_viewer, project):
+    row = a_queue(project, texts=1, raters_wanted=1)
+    page = reverse("label_set_page", args=["alpha", row.pk])
+    text = as_editor.get(page).content.decode()
+    assert "Label texts" in text
+    assert "See the judges" not in text
+    rater = LabelRater.objects.create(label_set=row, name="Ada")
+    Label.objects.create(item=row.items.get(), rater=rater, scores={"clarity": "4", "depth": "2"})
+    text = as_editor.get(page).content.decode()
+    assert "Label texts" not in text
+    add = reverse("label_set_add", args=["alpha", row.pk])
+    assert f'class="button button-primary" href="{add}"' in text
+    assert "See the judges" in text
+    assert "no account here" in text
+    assert add not in as_viewer.get(page).content.decode()

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from refinement.access.judges import figures_or_blind, hidden_rubrics, judge_or_404
@@ -13,13 +13,17 @@ from refinement.selectors.trust.comparing import pair_headline, pair_table, weak
 from refinement.selectors.trust.lists import MOST_OFFERED, judges_of
 from refinement.services.trust.reports import judges_wanted
 from refinement.views.trust.polling import polling
+from refinement.views.trust.ways import place
 
 
 @require_safe
 @project_view()
 def trust_compare(request: ProjectRequest) -> HttpResponse:
-    """`a` and `b` are judges of one rubric; without both, a page to choose them."""
+    """`a` and `b` are judges of one rubric; without them, the two with the most labels are chosen."""
     first, second = chosen(request, "a"), chosen(request, "b")
+    if second is None and (likely := likely_pair(request, first)):
+        query = {"a": str(likely[0].pk), "b": str(likely[1].pk)}
+        return redirect(place("trust_compare", request.project.slug, **query))
     context: dict[str, Any] = {"section": "trust", "a": first, "b": second}
     context["offered"] = offered(request, first)
     if first is not None and second is not None and first != second:
@@ -52,6 +56,17 @@ def offered(request: ProjectRequest, first: JudgeRecord | None) -> list[JudgeRec
         if first not in rows:
             rows.insert(0, first)
     return rows
+
+
+def likely_pair(request: ProjectRequest, first: JudgeRecord | None) -> tuple[JudgeRecord, JudgeRecord] | None:
+    """The two judges of one rubric with the most labelled texts, one of them the judge that is given."""
+    known = [row for row in offered(request, first) if row.labels]
+    for row in known if first is None else [first]:
+        rubric = row.rubric_version.rubric_id
+        for other in known:
+            if other != row and other.rubric_version.rubric_id == rubric:
+                return row, other
+    return None
 
 
 def compared(request: ProjectRequest, first: JudgeRecord, second: JudgeRecord) -> dict[str, Any]:

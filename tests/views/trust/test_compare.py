@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from refinement.models import JudgeRecord, LabelRater, Report
 from refinement.selectors.trust.comparing import pair_headline, weak_words
-from tests.selectors.trust.given import a_judge, a_labelled_text, a_version
+from tests.selectors.trust.given import a_judge, a_labelled_text, a_version, reported
 from tests.selectors.trust.reports import figure
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +51,16 @@ def test_first_two_are_chosen(as_viewer, page, judges):
     assert "Choose two judges" in text
     assert "gemma3:27b" in text
     assert "Choose two judges" in as_viewer.get(f"{page}?a={judges[0].pk}&b={judges[0].pk}").content.decode()
+
+
+def test_the_two_judges_with_labels_of_one_rubric_are_chosen(as_viewer, page, project, judges):
+    for record in judges:
+        reported(record)
+    reported(a_judge(project, version=a_version(project, "other")))
+    for address in (page, f"{page}?a={judges[1].pk}"):
+        answer = as_viewer.get(address)
+        assert answer.status_code == 302
+        assert answer.headers["Location"] == f"{page}?a={judges[1].pk}&b={judges[0].pk}"
 
 
 def test_a_worker_is_asked_and_the_page_looks_again(as_viewer, page, project, judges):

@@ -28,7 +28,7 @@ COLUMNS = {
 STANDINGS = {
     "not_enough": "not enough evidence",
     "not_measurable": "people do not agree",
-    "as_people": "as good as people",
+    "as_people": "not worse than people",
     "below_people": "below people",
     "not_usable": "not usable yet",
     "unknown": "no second person",
@@ -36,9 +36,9 @@ STANDINGS = {
 EVIDENCE = {
     "none": "no text has scores by people and by this judge.",
     "not_enough": "Not enough evidence: at least 30 texts are needed.",
-    "usable": "Usable. From 100 texts the judge may gate.",
-    "may_gate": "May gate. From 200 texts two judges can be compared.",
-    "compares": "Enough to compare two judges.",
+    "usable": "Enough texts for a verdict. 100 are needed for a gate rule.",
+    "may_gate": "Enough texts for a gate rule. 200 are needed to compare judges.",
+    "compares": "Enough texts for a gate rule and to compare judges.",
 }
 EXAMPLES = """
 \b

@@ -172,8 +172,8 @@ def test_an_unproven_judge_fails_the_gate_and_every_output_says_so(ended, versio
     assert result.exit_code == 1, result.output
     told_now = json.loads(result.stdout)
     [entry] = told_now["configurations"]
-    assert (entry["judge_proven"], entry["unproven_reason"]) == (False, "0 of 100 labels")
-    reason = "A has an unproven judge: 0 of 100 labels."
+    assert (entry["judge_proven"], entry["unproven_reason"]) == (False, "0 of 100 texts labelled")
+    reason = "A has an unproven judge: 0 of 100 texts labelled."
     assert told_now["gate"] == {"passed": False, "fail_on": [], "failed": ["A"], "reasons": [reason]}
     assert reason in result.stderr
     assert reason in junit.read_text()

@@ -75,7 +75,7 @@ class ProjectSettingsForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "numeric"}),
     )
     gate_labels = forms.IntegerField(
-        label="Labels",
+        label="Texts labelled",
         required=False,
         min_value=1,
         max_value=1_000_000,
@@ -95,6 +95,6 @@ class ProjectSettingsForm(forms.Form):
     gate_like_people = forms.BooleanField(
         label="Not worse than people",
         required=False,
-        help_text="The judge agrees with people as well as they agree with each other.",
+        help_text="It is not shown that the judge agrees with people less than they agree with each other.",
     )
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)

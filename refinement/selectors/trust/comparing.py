@@ -13,7 +13,7 @@ VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "first": ("◀", "A agrees better", "ok"),
     "second": ("▶", "B agrees better", "ok"),
     "no_difference": ("=", "no difference shown", ""),
-    "not_enough": ("·", "not enough labels", ""),
+    "not_enough": ("·", "not enough texts", ""),
 }
 
 

@@ -46,6 +46,7 @@ class Case:
     name: str  # of the criterion
     judge: float | None
     people: float | None
+    judgements: int = 1  # that the judge's score is the mean of
     title: str = ""
     quoted: bool = False  # the title is a passage of the text
     task: str = ""
@@ -173,7 +174,8 @@ def score_words(value: float | None) -> str:
 
 def _started(entry: Mapping[str, Any], names: Mapping[str, str]) -> Case:
     key = entry["criterion"]
-    return Case(entry["item"], key, names.get(key, key), entry["judge"], entry["people"])
+    repeats = entry.get("judgements", 1)
+    return Case(entry["item"], key, names.get(key, key), entry["judge"], entry["people"], repeats)
 
 
 def _parts(entries: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:

@@ -69,7 +69,7 @@ class Rule:
     def _labels(self, labels: int) -> list[str]:
         if self.labels is None or labels >= self.labels:
             return []
-        return [f"{labels:,} of {self.labels:,} labels"]
+        return [f"{labels:,} of {self.labels:,} texts labelled"]
 
     def _kappa(self, kappa: float | None) -> list[str]:
         if self.kappa is None:
@@ -84,7 +84,7 @@ class Rule:
         if not self.like_people or worse is False:
             return []
         if worse is None:
-            return ["it is not known whether it agrees with people as well as they agree with each other"]
+            return ["it is not known whether it agrees with people less than they agree with each other"]
         return ["it agrees with people less than they agree with each other"]
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet, Sum
 
 from refinement.models import JudgeRecord, LabelSet, Project, Rubric, Run
-from refinement.selectors.trust.stored import pending_of
-from refinement.selectors.trust.words import Standing, fact_words
+from refinement.selectors.trust.stored import criteria_of, pending_of
+from refinement.selectors.trust.words import FIRST, Entry, Standing, fact_words
 
 PAGE_SIZE = 30
 MOST_OFFERED = 100
@@ -24,6 +24,19 @@ class JudgeLine:
     pending: bool
     hidden: bool  # from the reader, who labels or scores blind
 
+    @property
+    def missing(self) -> int:
+        """Texts to label for a first answer."""
+        return max(FIRST - self.record.labels, 0)
+
+    @property
+    def has_labels(self) -> bool:
+        return not self.missing
+
+    @property
+    def has_noise(self) -> bool:
+        return self.record.smallest_difference is not None
+
 
 def judges_of(project: Project, words: str = "") -> QuerySet[JudgeRecord]:
     """The project's judges: those with labels first, the most labels first, then the newest."""
@@ -34,16 +47,24 @@ def judges_of(project: Project, words: str = "") -> QuerySet[JudgeRecord]:
 
 
 def judge_lines(rows: Sequence[JudgeRecord], hidden: Collection[int]) -> list[JudgeLine]:
-    """The rows of a page; one more query. `hidden` are rubrics."""
-    pending = pending_of([row.pk for row in rows])
+    """The rows of a page; two more queries. `hidden` are rubrics."""
+    numbers = [row.pk for row in rows]
+    pending, found = pending_of(numbers), criteria_of(numbers)
     return [
-        JudgeLine(row, fact_of(row), row.pk in pending, row.rubric_version.rubric_id in hidden)
+        JudgeLine(
+            row,
+            fact_of(row, found.get(row.pk, (0, []))[1]),
+            row.pk in pending,
+            row.rubric_version.rubric_id in hidden,
+        )
         for row in rows
     ]
 
 
-def fact_of(row: JudgeRecord) -> Standing:
-    return fact_words(labels=row.labels, kappa=row.kappa, alpha=row.alpha, worse=row.worse_than_people)
+def fact_of(row: JudgeRecord, criteria: Sequence[Entry]) -> Standing:
+    return fact_words(
+        labels=row.labels, kappa=row.kappa, alpha=row.alpha, worse=row.worse_than_people, criteria=criteria
+    )
 
 
 def judges_of_rubric(rubric: Rubric) -> list[JudgeRecord]:

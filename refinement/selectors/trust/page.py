@@ -17,7 +17,8 @@ from refinement.selectors.trust.figures import (
     preferences,
     score_grids,
 )
-from refinement.selectors.trust.lists import fact_of, judges_of_rubric, rounds_scored
+from refinement.selectors.trust.gate import rule_of
+from refinement.selectors.trust.lists import judges_of_rubric, rounds_scored
 from refinement.selectors.trust.measured import measured_page
 from refinement.selectors.trust.stored import criteria_of
 from refinement.selectors.trust.words import (
@@ -30,6 +31,8 @@ from refinement.selectors.trust.words import (
 )
 
 MOST_SHOWN = 4  # disagreements on the page itself
+LARGEST = 20  # disagreements that a pattern is looked for in
+LEAST_PATTERN = 5
 MOST_LINES = 6
 MOST_VERSIONS = 12
 MINUTES_A_LABEL = 2
@@ -47,7 +50,7 @@ class Step:
 
 
 def evidence(labels: int) -> dict[str, Any]:
-    """The ladder from 0 to 200 labels."""
+    """The ladder from 0 to 200 labelled texts."""
     return {
         "labels": labels,
         "words": evidence_words(labels),
@@ -61,6 +64,20 @@ def evidence(labels: int) -> dict[str, Any]:
     }
 
 
+def gate_words(record: JudgeRecord) -> str:
+    """Whether the judge passes its project's gate rule, or would pass the rule on people."""
+    rule = rule_of(record.project)
+    if not rule:
+        worse = " This judge would not pass “not worse than people”." if record.worse_than_people else ""
+        return f"No gate rule is set.{worse}"
+    standing = rule.standing(record)
+    return (
+        "It passes the gate rule."
+        if standing.proven
+        else f"It does not pass the gate rule: {standing.reason}."
+    )
+
+
 def names_of(report: Report) -> dict[str, str]:
     """The name of each criterion, and of the composite."""
     return {entry["key"]: entry["name"] for entry in entries_of(report)} | {"composite": "Composite"}
@@ -70,16 +87,20 @@ def report_page(record: JudgeRecord, report: Report) -> dict[str, Any]:
     """All that the page shows of a report with labels; a fixed number of queries."""
     apart = report["disagreements"]
     cases = cases_of(record, apart["top"][:MOST_SHOWN], names_of(report)) if apart["top"] else []
+    disagreed = most_disagreed(report)
     return {
         "report": report,
         "answer": headline_parts(report),
         "evidence": evidence(report["labels"]),
+        "gate": gate_words(record),
+        "gate_is_set": bool(rule_of(record.project)),
         "table": agreement_table(report),
         "columns": [heading for heading, _, _ in COLUMNS],
         "figures": all_figures(report),
         "grids": score_grids(report),
         "cases": cases,
-        "disagreed": most_disagreed(report),
+        "disagreed": disagreed,
+        "patterns": patterns(apart, disagreed),
         "apart": number_words(apart["threshold"]),
         "scale": report["scale"],
         "preferences": preferences(report),
@@ -126,7 +147,7 @@ def history_page(record: JudgeRecord) -> dict[str, Any]:
     ]
     columns = [f"v{row.rubric_version.number} · n {found[row.pk][0]}" for row in drawn]
     return {
-        "versions": [(row, fact_of(row)) for row in judges],
+        "versions": judges,
         "lines": list(slots.items()),
         "history": chart(points, columns, slots) if len(drawn) > 1 else None,
     }
@@ -148,21 +169,26 @@ def chart(points: list[Point], columns: list[str], slots: dict[str, int]) -> His
     return history_chart(points, columns, slots, width=420, height=210)
 
 
-def patterns(cases: list[Case], counts: list[tuple[str, str, int]], total: int) -> list[str]:
+def patterns(apart: dict[str, Any], counts: list[tuple[str, str, int]]) -> list[str]:
     """What most disagreements have in common, where something is."""
-    found = []
-    if counts and total >= 5 and counts[0][2] * 2 >= total and len(counts) > 1:
+    found, total = [], apart["count"]
+    if counts and total >= LEAST_PATTERN and counts[0][2] * 2 >= total and len(counts) > 1:
         found.append(f"{counts[0][2]} of {total} are about {counts[0][1]}.")
-    too_high = sum(1 for case in cases if (case.judge or 0) > (case.people or 0))
-    if len(cases) >= 5:
-        if too_high >= 0.8 * len(cases):
-            found.append(f"In {too_high} of the {len(cases)} largest, the judge is too generous.")
-        elif too_high <= 0.2 * len(cases):
-            found.append(f"In {len(cases) - too_high} of the {len(cases)} largest, the judge is too strict.")
-    types = by_task_type(cases)
-    if len(types) > 1 and types[0][1] >= 0.5 * len(cases) and len(cases) >= 5:
-        found.append(f"{types[0][1]} of the {len(cases)} largest are {types[0][0]} texts.")
+    largest = apart["top"][:LARGEST]
+    higher = sum(1 for entry in largest if entry["judge"] > entry["people"])
+    for count, side in ((higher, "higher"), (len(largest) - higher, "lower")):
+        if len(largest) >= LEAST_PATTERN and count >= 0.8 * len(largest):
+            where = f"all {total}" if count == total else f"{count} of the {len(largest)} largest"
+            found.append(f"In {where}, the judge is {side} than people.")
     return found
+
+
+def task_patterns(cases: list[Case]) -> list[str]:
+    """The task type of most of these disagreements, where they have several."""
+    types = by_task_type(cases)
+    if len(types) > 1 and types[0][1] >= 0.5 * len(cases) and len(cases) >= LEAST_PATTERN:
+        return [f"{types[0][1]} of the {len(cases)} largest are {types[0][0]} texts."]
+    return []
 
 
 def number_words(value: float) -> str:

@@ -9,11 +9,12 @@ from typing import Any, TypeAlias
 
 from refinement.charts.intervals import number_text
 
-# How many labels are needed: for any answer, for a usable one, to gate, and to compare two judges.
+# How many labelled texts are needed: for any answer, for a usable one, to gate, and to compare two judges.
 FIRST, USABLE, GATES, COMPARES = STEPS = (30, 50, 100, 200)
 # People who agree less than this do not agree on what the criterion means: no judge can be measured.
 LEAST_ALPHA = 0.2
 MOST_NAMED = 4
+MOST_EXCEPTED = 2  # criteria that a list names
 NOTICEABLE = 0.025  # of the scale: smaller biases are not worth a sentence
 CONSTANT = "no better than always giving the most common score"
 RAISED = "too high"
@@ -42,17 +43,17 @@ class Standing:
 
 
 STANDINGS: Mapping[str, Standing] = {
-    "as_people": Standing("✓", "as good as people", "ok"),
+    "as_people": Standing("✓", "not worse than people", "ok"),
     "below_people": Standing("▲", "below people", "warn"),
     "not_usable": Standing("✕", "not usable yet", "bad"),
     "not_measurable": Standing("–", "people disagree"),
-    "not_enough": Standing("·", "not enough labels"),
+    "not_enough": Standing("·", "not enough texts"),
     "unknown": Standing("·", "people unknown"),
 }
 
 
 def standing_of(entry: Entry) -> Standing:
-    """The verdict on a criterion. Below 30 labels it has no colour."""
+    """The verdict on a criterion. Below 30 labelled texts it has no colour."""
     return STANDINGS.get(entry["standing"], STANDINGS["unknown"])
 
 
@@ -75,10 +76,14 @@ def _evidence(report: Report) -> list[list[Part]]:
     labels = report["labels"]
     if labels < FIRST:
         disagree = _groups(report)["not_measurable"]
-        start, rest = "Not enough evidence yet.", f"{_labels(labels)} so far; a first answer needs {FIRST}."
+        start, rest = (
+            "Not enough evidence yet.",
+            f"{_texts(labels)} labelled so far; a first answer needs {FIRST}.",
+        )
         if not labels:
             start = "Nobody knows yet how good this judge is."
-            rest = f"No person has scored a text that it scored. {FIRST} blind labels give a first answer."
+            rest = "No person has scored a text that it scored. "
+            rest += f"{FIRST} texts labelled blind give a first answer."
             if report["raters"]:
                 rest = "People have scored texts for its rubric, but it has not scored any of them."
         known = [_people_disagree(disagree, len(report["criteria"]))] if disagree else []
@@ -104,7 +109,7 @@ def _agreement(report: Report) -> list[list[Part]]:
         sentences.append(_unknown(groups["unknown"], everything))
     if groups["not_enough"] and len(groups["not_enough"]) < everything:
         names = _names(groups["not_enough"])
-        sentences.append([Part("There are not enough labels for "), *names, Part(".")])
+        sentences.append([Part("There are not enough labelled texts for "), *names, Part(".")])
     return sentences or [[Part("Not enough evidence yet.", True)]]
 
 
@@ -123,7 +128,7 @@ def _as_people(
 ) -> list[Part]:
     start = Part("This judge agrees with people about as well as people agree with each other")
     if whole:
-        return [start, Part("." if len(good) == 1 else f" on all {len(good)} criteria.")]
+        return [start, *_on(good, len(good)), Part(".")]
     parts = [start, Part(" on "), *_names(good)]
     worst = bad or mid
     if worst:
@@ -138,13 +143,18 @@ def _below(mid: Sequence[Entry], bad: Sequence[Entry], report: Report, everythin
             parts = [Part(f"This judge is not usable yet: it may agree with people {CONSTANT}")]
             parts += [*_and_bias(bad, report), Part(".")]
         else:
-            parts = [Part("This judge is not usable yet on "), *_names(bad), *_where(bad, report), Part(".")]
+            parts = [
+                Part("This judge is not usable yet"),
+                *_on(bad, everything),
+                *_where(bad, report),
+                Part("."),
+            ]
         sentences.append(parts)
     if mid:
         parts = [Part("This judge agrees with people less than people agree with each other")]
         if bad:
             parts = [Part("It agrees with people less than they agree with each other")]
-        parts += [Part(" on "), *_names(mid)] if everything > 1 else []
+        parts += _on(mid, everything)
         sentences.append([*parts, *([] if everything == 1 else _where(mid, report)), Part(".")])
     return sentences
 
@@ -164,6 +174,15 @@ def _unknown(entries: Sequence[Entry], everything: int) -> list[Part]:
     start = "How well people agree with each other is not known"
     where = [] if len(entries) == everything else [Part(" for "), *_names(entries)]
     return [Part(start), *where, Part(": two people have to score the same texts.")]
+
+
+def _on(entries: Sequence[Entry], everything: int) -> list[Part]:
+    """Where it is so: on these criteria, on all, or nothing if there is only one."""
+    if everything == 1:
+        return []
+    if len(entries) == everything:
+        return [Part(f" on all {everything} criteria")]
+    return [Part(" on "), *_names(entries)]
 
 
 def _names(entries: Sequence[Entry]) -> list[Part]:
@@ -189,21 +208,37 @@ def _and_bias(entries: Sequence[Entry], report: Report) -> list[Part]:
 
 
 def _overall_bias(report: Report) -> list[Part]:
-    """The bias of the composite, where people agree enough to tell."""
+    """The composite, where people agree enough to tell: its bias, and whether it is below good criteria."""
     overall = report["composite"]
     if not overall or (len(report["criteria"]) == 1 and overall["standing"] == "not_usable"):
         return []
     if overall["standing"] in ("not_measurable", "not_enough"):
         return []
-    words = bias_words(overall, report)
-    return [Part(f"Overall it scores {words}.")] if words else []
+    bias = bias_words(overall, report)
+    found = [f"scores {bias}"] if bias else []
+    if overall["standing"] == "below_people" and _groups(report)["as_people"]:
+        found.insert(0, "agrees with people less than they agree with each other")
+    return [Part(f"Overall it {' and '.join(found)}.")] if found else []
 
 
 def _noise(report: Report) -> list[Part]:
     words = noise_words(report["composite"], report)
+    if words and len(report["criteria"]) > 1:
+        words = _noise_of_all(report) or words
     if words:
         return [Part(words, True)]
     return [Part("Its noise is not known yet.")] if report["labels"] >= FIRST else []
+
+
+def _noise_of_all(report: Report) -> str:
+    """The noise of the composite, and of the criterion with the most; empty if it has none."""
+    value = report["composite"]["smallest_difference"]["value"]
+    known = [entry for entry in report["criteria"] if entry["smallest_difference"]]
+    worst = max(known, key=lambda entry: float(entry["smallest_difference"]["value"]), default=None)
+    if not value or worst is None:
+        return ""
+    most = points(worst["smallest_difference"]["value"], report).removesuffix(" points")
+    return f"Composite differences under {points(value, report)} ({worst['name']}: {most}) are noise."
 
 
 def noise_words(entry: Entry | None, report: Report) -> str:
@@ -231,9 +266,9 @@ def bias_words(entry: Entry, report: Report) -> str:
 def criterion_sentence(entry: Entry, report: Report) -> str:
     """What is known about one criterion or the composite, in one or two sentences."""
     if not entry["n"]:
-        words = "No labels yet."
+        words = "No texts labelled yet."
     elif entry["standing"] == "not_enough":
-        words = f"Not enough evidence: {_labels(entry['n'])}, and a first answer needs {FIRST}."
+        words = f"Not enough evidence: {_texts(entry['n'])} labelled, and a first answer needs {FIRST}."
     else:
         words = f"{_standing_sentence(entry)}{_bias_sentence(entry, report)}"
     noise = noise_words(entry, report)
@@ -245,7 +280,7 @@ def _standing_sentence(entry: Entry) -> str:
     alpha = f" (κ {kappa} of {_two(entry['alpha'])})" if entry["alpha"] else ""
     match entry["standing"]:
         case "as_people":
-            return f"Agrees with people about as well as they agree with each other{alpha}."
+            return f"It is not shown that it agrees with people less than they agree with each other{alpha}."
         case "below_people":
             return f"Agrees with people less than they agree with each other{alpha}."
         case "not_usable":
@@ -263,22 +298,22 @@ def _bias_sentence(entry: Entry, report: Report) -> str:
 
 
 def evidence_words(labels: int) -> str:
-    """What so many labels are enough for, and how many more the next step takes."""
+    """What so many labelled texts are enough for, and what the next step takes. Not about the judge."""
     if not labels:
-        return f"No labels yet. {FIRST} give a first answer."
+        return f"No texts labelled yet. {FIRST} give a first answer."
     if labels < FIRST:
         return f"Not enough evidence. {FIRST - labels} more for a first answer."
     if labels < USABLE:
-        return f"A first answer. {USABLE - labels} more make it usable."
+        return f"Enough texts for a first answer. {USABLE} make it usable."
     if labels < GATES:
-        return f"Usable. {GATES - labels} more and this judge may gate."
+        return f"Enough texts for a verdict. {GATES} are needed for a gate rule."
     if labels < COMPARES:
-        return f"May gate. {COMPARES - labels} more to compare judges."
-    return "Enough to gate and to compare judges."
+        return f"Enough texts for a gate rule. {COMPARES} are needed to compare judges."
+    return "Enough texts for a gate rule and to compare judges."
 
 
 def next_step(labels: int) -> int:
-    """How many labels are missing for the next step; 0 if none is left."""
+    """How many labelled texts are missing for the next step; 0 if none is left."""
     return next((step - labels for step in STEPS if labels < step), 0)
 
 
@@ -302,19 +337,40 @@ def family_words(report: Report) -> str:
     return "It prefers texts by other families." if gap["high"] < 0 else "No preference shown."
 
 
-def fact_words(*, labels: int, kappa: float | None, alpha: float | None, worse: bool | None) -> Standing:
-    """What a list says about a judge."""
+def fact_words(
+    *,
+    labels: int,
+    kappa: float | None,
+    alpha: float | None,
+    worse: bool | None,
+    criteria: Sequence[Entry] = (),
+) -> Standing:
+    """What a list says about a judge; by criterion, where several of them are known."""
     if not labels:
-        return Standing("·", "No labels yet")
+        return Standing("·", "No texts labelled yet" if alpha is None else "Labelled texts not scored yet")
     if labels < FIRST:
-        return Standing("·", f"Not enough evidence: {_labels(labels)}")
+        return Standing("·", f"Not enough evidence: {_texts(labels)} labelled")
     if worse is None and alpha is not None and alpha <= LEAST_ALPHA:
         return Standing("–", "People disagree with each other")
     if worse is None or kappa is None:
         return Standing("·", "How well people agree is not known")
+    if len(criteria) > 1:
+        return _fact_of_criteria(criteria, worse)
     if worse:
-        return Standing("▲", "Below people's own agreement", "warn")
-    return Standing("✓", "Agrees about as well as people do", "ok")
+        return Standing("▲", "Below people", "warn")
+    return Standing("✓", "Not worse than people", "ok")
+
+
+def _fact_of_criteria(criteria: Sequence[Entry], worse: bool) -> Standing:
+    rest = [entry["name"] for entry in criteria if entry["standing"] != "as_people"]
+    if all(entry["standing"] == "below_people" for entry in criteria):
+        return Standing("▲", f"Below people on all {len(criteria)} criteria", "warn")
+    words = f"Not worse than people on {len(criteria) - len(rest)} of {len(criteria)} criteria"
+    if rest and len(rest) <= MOST_EXCEPTED and len(rest) < len(criteria):
+        words += f", but not on {' and '.join(rest)}"
+    elif not rest and worse:
+        words += ", but on the composite"
+    return Standing("▲", words, "warn") if rest or worse else Standing("✓", words, "ok")
 
 
 def points(value: float, report: Report) -> str:
@@ -345,5 +401,5 @@ def _two(figure: Figure | None) -> str:
     return "" if not figure or figure["value"] is None else number_text(figure["value"], 2)
 
 
-def _labels(count: int) -> str:
-    return f"{count} label{'' if count == 1 else 's'}"
+def _texts(count: int) -> str:
+    return f"{count} text{'' if count == 1 else 's'}"

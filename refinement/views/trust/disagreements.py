@@ -15,7 +15,7 @@ from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import JudgeRecord, Label, LabelSet
 from refinement.selectors.trust.disagreements import Case, calibration_query, case_in_report, cases_of
 from refinement.selectors.trust.figures import most_disagreed
-from refinement.selectors.trust.page import names_of, number_words, patterns
+from refinement.selectors.trust.page import names_of, number_words, patterns, task_patterns
 from refinement.selectors.trust.words import Report
 from refinement.services.trust.labelling import label_scores_seen_record, label_wrong_mark
 from refinement.services.trust.reports import trust_wanted
@@ -57,6 +57,7 @@ def listed(request: ProjectRequest, record: JudgeRecord, report: Report) -> dict
     total = apart["by_criterion"].get(wanted, 0) if wanted else apart["count"]
     cases = cases_of(record, list(page.object_list), names)
     scores_seen(request, cases)
+    is_start = page.number == 1 and not wanted
     return {
         "report": report,
         "scale": report["scale"],
@@ -68,7 +69,7 @@ def listed(request: ProjectRequest, record: JudgeRecord, report: Report) -> dict
         "listed": len(top),
         "page": page,
         "cases": cases,
-        "patterns": patterns(cases, counts, apart["count"]) if page.number == 1 and not wanted else [],
+        "patterns": [*patterns(apart, counts), *task_patterns(cases)] if is_start else [],
     }
 
 

@@ -32,7 +32,7 @@ def passed(project, known=None, **fields):
     ("rule", "known", "reason"),
     [
         (Rule(labels=120), KNOWN, ""),
-        (Rule(labels=121), KNOWN, "120 of 121 labels"),
+        (Rule(labels=121), KNOWN, "120 of 121 texts labelled"),
         (Rule(kappa=Decimal("0.6")), KNOWN, ""),
         (Rule(kappa=Decimal("0.61")), KNOWN, "κ is 0.60, 0.61 is required"),
         (Rule(kappa=Decimal("0.6")), {}, "its agreement with people (κ) is not known"),
@@ -45,10 +45,10 @@ def passed(project, known=None, **fields):
         (
             Rule(like_people=True),
             {},
-            "it is not known whether it agrees with people as well as they agree with each other",
+            "it is not known whether it agrees with people less than they agree with each other",
         ),
         (Rule(1, Decimal("0.7")), KNOWN, "κ is 0.60, 0.70 is required"),
-        (Rule(121, Decimal("0.7")), KNOWN, "120 of 121 labels; κ is 0.60, 0.70 is required"),
+        (Rule(121, Decimal("0.7")), KNOWN, "120 of 121 texts labelled; κ is 0.60, 0.70 is required"),
     ],
 )
 def test_everything_that_is_required_has_to_hold(rule, known, reason):
@@ -68,7 +68,7 @@ def test_a_runs_judge_is_its_record(project):
     gated(project, gate_labels=100)
     proven, unproven = passed(project, KNOWN), passed(project)
     assert run_standing(proven).proven
-    assert run_standing(unproven).reason == "0 of 100 labels"
+    assert run_standing(unproven).reason == "0 of 100 texts labelled"
     assert judge_standing(project, proven.judge_record).proven
     found = standings([proven.pk, unproven.pk])
     assert [found[run.pk].proven for run in (proven, unproven)] == [True, False]

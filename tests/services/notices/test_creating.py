@@ -183,5 +183,5 @@ def test_a_pass_by_an_unproven_judge_says_so(run, project):
         notice_run_ended(run, outcome=outcome)
     plain, doubted, failed = (text.partition("”, ")[2] for _, _, text in told())
     assert plain == "passed."
-    assert doubted == "passed. Unproven judge: 0 of 100 labels."
+    assert doubted == "passed. Unproven judge: 0 of 100 texts labelled."
     assert failed == "ended below the pass mark."

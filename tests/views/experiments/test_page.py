@@ -360,7 +360,9 @@ def test_an_unproven_judge_is_said_where_the_project_requires_a_proven_one(as_vi
     Run.objects.filter(pk=run.pk).update(experiment=experiment)
     cell = ExperimentRun.objects.filter(experiment=experiment, configuration__name="B").first()
     ExperimentRun.objects.filter(pk=cell.pk).update(run=run)
-    assert "B: unproven judge, 0 of 100 labels." in as_viewer.get(page_of(experiment)).content.decode()
+    assert (
+        "B: unproven judge, 0 of 100 texts labelled." in as_viewer.get(page_of(experiment)).content.decode()
+    )
     assert "B (unproven judge)" in exported(as_viewer, experiment, "md").getvalue().decode()
 
 

@@ -138,10 +138,10 @@ def test_a_pass_by_an_unproven_judge_says_so(as_viewer, project):
     run = unproven_run(project)
     answer = page_of(as_viewer, run)
     assert "unproven judge" in text_of(answer)
-    assert "0 of 100 labels." in text_of(answer)
+    assert "0 of 100 texts labelled." in text_of(answer)
     assert "answer-ok" not in answer.content.decode()
     report = as_viewer.get(reverse("run_export", args=[project.slug, run.pk, "md"]))
-    assert "**Unproven judge: 0 of 100 labels.**" in b"".join(report).decode()
+    assert "**Unproven judge: 0 of 100 texts labelled.**" in b"".join(report).decode()
     text = text_of(as_viewer.get(f"/p/{project.slug}/runs/"))
     assert "unproven judge" in text
 

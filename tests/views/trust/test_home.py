@@ -25,7 +25,7 @@ def test_each_judge_has_its_fact_and_figures(as_viewer, page, project):
     record = a_judge(project)
     reported(record)
     text = as_viewer.get(page).content.decode()
-    assert "Agrees about as well as people do" in text
+    assert "Not worse than people on 2 of 5 criteria" in text
     assert "0.68" in text  # its kappa
     assert reverse("trust_page", args=[project.slug, record.pk]) in text
 
@@ -37,7 +37,7 @@ def test_judges_with_labels_come_first(as_viewer, page, project):
     reported(known)
     text = as_viewer.get(page).content.decode()
     assert text.index("gemma3:27b") < text.index("newer:1b")
-    assert "No labels yet" in text
+    assert "No texts labelled yet" in text
 
 
 def test_a_search_by_model_or_rubric(as_viewer, page, project):

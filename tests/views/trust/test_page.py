@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from refinement.models import BlindReading, LabelRater, Report, ReportStatus
+from refinement.models import BlindReading, JudgeRecord, LabelRater, Project, Report, ReportStatus
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.rubrics.editing import version_create
 from refinement.views.trust.polling import MOST_LOOKS
@@ -76,8 +76,9 @@ def test_it_shows_the_answer_the_evidence_and_every_figure(as_viewer, page, judg
     text = shown(as_viewer, page)
     for words in (
         "where it scores about ",
-        "Usable. 22 more and this judge may gate.",
-        "✓</span> as good as people",
+        "Enough texts for a verdict. 100 are needed for a gate rule.",
+        "No gate rule is set.",
+        "✓</span> not worse than people",
         "✕</span> not usable yet",
         "0.58 to 0.78",
         "All figures as a table",
@@ -87,6 +88,28 @@ def test_it_shows_the_answer_the_evidence_and_every_figure(as_viewer, page, judg
         "Judge against people",
     ):
         assert words in text, words
+
+
+def test_it_says_whether_the_judge_passes_the_gate_rule(as_owner, as_viewer, page, project, judge):
+    reported(judge)
+    settings = reverse("project_settings", args=[project.slug])
+    assert f'href="{settings}#gate"' in shown(as_owner, page)
+    assert f'href="{settings}#gate"' not in shown(as_viewer, page)
+    JudgeRecord.objects.filter(pk=judge.pk).update(worse_than_people=True)
+    assert "This judge would not pass “not worse than people”." in shown(as_viewer, page)
+    Project.objects.filter(pk=project.pk).update(gate_labels=70)
+    assert "It passes the gate rule." in shown(as_viewer, page)
+    Project.objects.filter(pk=project.pk).update(gate_labels=100)
+    assert "It does not pass the gate rule: 78 of 100 texts labelled." in shown(as_owner, page)
+
+
+def test_patterns_lead_the_disagreements(as_viewer, page, judge):
+    items = [a_labelled_text(judge, key=str(number)) for number in range(5)]
+    gaps = [a_gap(item) for item in items]
+    gaps[4]["criterion"] = "complete"
+    reported(judge, a_full_report(disagreements=apart(*gaps)))
+    words = "4 of 5 are about Grounded. In all 5, the judge is higher than people."
+    assert words in shown(as_viewer, page)
 
 
 def test_below_30_labels_there_is_no_coloured_verdict(as_viewer, page, judge):

@@ -9,7 +9,7 @@ from decimal import Decimal
 from django.db import transaction
 
 from refinement.demo import texts
-from refinement.demo.rows import Cast, Drawn, batch_write, explicit_times
+from refinement.demo.rows import Cast, Drawn, batch_write, created_at, explicit_times
 from refinement.demo.stories import Story, StoryBuilder
 from refinement.engine.codec import rubric_with
 from refinement.engine.metrics import criteria_met
@@ -122,7 +122,8 @@ def demo_experiment(project: Project, people: Sequence[User], *, now: datetime) 
     began = now - timedelta(days=1, hours=2)
     with transaction.atomic():
         version = suite_write(project, people[0], saved=began - BEFORE)
-        rubric, definition = rubric_write(project, people[0])
+        with created_at(began - BEFORE):
+            rubric, definition = rubric_write(project, people[0])
         experiment = experiment_write(project, version, rubric, people[3], began)
         cast = Cast(project, people, (), ())
         with explicit_times():

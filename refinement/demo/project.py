@@ -3,11 +3,11 @@
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from refinement.demo.rows import Cast, runs_write
+from refinement.demo.rows import Cast, created_at, runs_write
 from refinement.demo.stories import story_make
 from refinement.demo.team import team_write
 from refinement.engine.codec import rubric_with
@@ -46,9 +46,11 @@ def demo_seed(
     project = demo_project(slug)
     people = demo_people(project)
     names = [person.name for person in people]
+    with created_at(now - timedelta(days=days + 1)):  # before the first run
+        rubrics = demo_rubrics(project, people[0])
     stories = [
         (version, story_make(definition, rng, chars=chars, people=names))
-        for version, definition in demo_rubrics(project, people[0])
+        for version, definition in rubrics
         for _ in range(STORIES_A_VERSION)
     ]
     finished = [pair for pair in stories if "outcome" in pair[1].ending]

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Model
+from django.db.models.signals import pre_save
 
 from refinement.demo.stories import DemoCall, Story
 from refinement.engine.safeguards import kinship
@@ -28,6 +29,7 @@ from refinement.models import (
     Project,
     ReviewRequest,
     Round,
+    Rubric,
     RubricVersion,
     Run,
     RunStatus,
@@ -55,7 +57,7 @@ MODELS = (
 )
 WITH_TIMES: tuple[type[Model], ...] = (
     Run, Round, Verdict, Event, Instruction, Thread, Comment, HumanScore, BlindReading, Decision,
-    ReviewRequest, Notice, AuditEntry, Suite, SuiteVersion,
+    ReviewRequest, Notice, AuditEntry, Suite, SuiteVersion, Rubric, RubricVersion,
 )  # fmt: skip
 
 
@@ -81,18 +83,35 @@ class Drawn:
 
 
 @contextmanager
-def explicit_times() -> Iterator[None]:
-    """Turns off automatic timestamps, so that rows can be created with past times."""
+def explicit_times() -> Iterator[list[Any]]:
+    """Turns off automatic timestamps, so that rows can be created with past times. Gives their fields."""
     stamped = [
         stamp for model in WITH_TIMES for stamp in model._meta.fields if getattr(stamp, "auto_now_add", False)
     ]
     for stamp in stamped:
         stamp.auto_now_add = False  # type: ignore[attr-defined]
     try:
-        yield
+        yield stamped
     finally:
         for stamp in stamped:
             stamp.auto_now_add = True  # type: ignore[attr-defined]
+
+
+@contextmanager
+def created_at(moment: datetime) -> Iterator[None]:
+    """Saves rows as if at that moment, where a service creates them."""
+
+    def stamp(sender: type[Model], instance: Model, **_: object) -> None:
+        for field in stamped:
+            if field.model is sender:
+                setattr(instance, field.name, moment)
+
+    with explicit_times() as stamped:
+        pre_save.connect(stamp, weak=False)
+        try:
+            yield
+        finally:
+            pre_save.disconnect(stamp)
 
 
 def runs_write(

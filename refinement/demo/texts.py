@@ -84,11 +84,11 @@ ISSUES = (
     (
         "The port of the admin endpoint is missing.",
         "The admin endpoint's port is not given, so the check cannot be run.",
-        "Which port the admin endpoint of the {0} listens on is missing.",
+        "The port that the admin endpoint of the {0} listens on is missing.",
     ),
     (
         "It does not say what happens when {1} is empty.",
-        "What an empty {1} does is left out.",
+        "The effect of an empty {1} is left out.",
         "The text does not say what happens if {1} is empty or not set.",
     ),
     (
@@ -113,13 +113,13 @@ ISSUES = (
     ),
     (
         "The reader learns what the {0} is only in the third paragraph.",
-        "What the {0} is comes too late, in the third paragraph.",
+        "The {0} is explained too late, in the third paragraph.",
         "The purpose of the {0} should come first; the reader learns it in paragraph three.",
     ),
     (
         "No figure says how long the restore takes.",
-        "How long a restore takes is not said: there is no figure for it.",
-        "The time that the restore takes has no figure.",
+        "There is no figure for how long a restore takes.",
+        "The time of the restore has no figure.",
     ),
 )
 DIRECTIONS = (
@@ -130,7 +130,7 @@ DIRECTIONS = (
 )
 REASONINGS = (
     "Names the steps, and most can be carried out as they stand.",
-    "Covers what was asked for, but leaves one part to be guessed.",
+    "Covers what was asked for, but leaves one part open.",
     "Every claim can be found in the task; nothing is made up.",
     "Figures where they matter, vague words where they do not.",
     "The order helps; one heading promises more than its section keeps.",

@@ -24,6 +24,7 @@ from refinement.models import (
     Project,
     ReviewRequest,
     Round,
+    RubricVersion,
     Run,
     RunTag,
     Thread,
@@ -128,6 +129,14 @@ def test_times_rise_with_the_numbers_and_the_clock_goes_on_after():
     assert moments == sorted(moments)
     assert 9 <= (timezone.now() - moments[0]).days <= 10
     assert Round._meta.get_field("created_at").auto_now_add
+
+
+def test_rubric_versions_are_older_than_their_runs():
+    seed(runs=60, days=10)
+    used = RubricVersion.objects.exclude(runs=None)
+    assert used.count() > 3
+    for version in used:
+        assert version.created_at < version.runs.earliest("created_at").created_at
 
 
 def test_no_worker_takes_any_of_them_up():

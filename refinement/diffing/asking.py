@@ -25,21 +25,35 @@ _ENDINGS = ("ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "es
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to the producer. `label` is its name on pages."""
+    """A request to the producer. `label` is its name on pages; if not `sent`, the producer did not get it."""
 
     label: str
     text: str
+    sent: bool = True
 
 
 def matching_request(change: Change, requests: Sequence[Request]) -> Request | None:
-    """The request that the change matches, or None if none or several match equally."""
+    """The request that the change matches; one that was not sent only if no other does.
+
+    Several that match equally are one request that names them all.
+    """
     text = f"{change.before} {change.after}"[:MOST_CHARS]
-    scored = sorted(((evidence(text, request.text[:MOST_CHARS]), -n) for n, request in enumerate(requests)))
-    if not scored or scored[-1][0] < 2:
+    sent = [request for request in requests if request.sent]
+    unsent = [request for request in requests if not request.sent]
+    return _best(text, sent) or _best(text, unsent)
+
+
+def _best(text: str, requests: Sequence[Request]) -> Request | None:
+    scored = [(evidence(text, request.text[:MOST_CHARS]), request) for request in requests]
+    most = max((shared for shared, _ in scored), default=0)
+    if most < 2:
         return None
-    if len(scored) > 1 and scored[-1][0] == scored[-2][0]:
-        return None
-    return requests[-scored[-1][1]]
+    first, *others = (request for shared, request in scored if shared == most)
+    if not others:
+        return first
+    labels = list(dict.fromkeys(request.label for request in (first, *others)))
+    texts = "\n".join(request.text for request in (first, *others))
+    return Request(" or ".join(labels[:3]), texts, first.sent)
 
 
 def evidence(change: str, request: str) -> int:

@@ -20,7 +20,7 @@ LEAST_ALIKE = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A passage. `kind` is same, deleted, inserted, moved_out or moved_in; `change` numbers its stretch."""
+    """A passage: same, deleted, inserted, moved_out, moved_in or copied. `change` numbers its stretch."""
 
     kind: str
     text: str
@@ -57,7 +57,8 @@ def compared(before: str, after: str) -> Diff:
     start, end = common_ends([plain(unit) for unit in left], [plain(unit) for unit in right])
     builder = _Builder(by_words=len(before) + len(after) <= LONG_CHARS)
     builder.put("same", "".join(right[:start]))
-    _stretches(builder, left[start : len(left) - end], right[start : len(right) - end])
+    middle = left[start : len(left) - end], right[start : len(right) - end]
+    _stretches(builder, *middle, {key for unit in left if (key := moved_key(unit))})
     builder.close()
     builder.put("same", "".join(right[len(right) - end :]))
     return builder.result()
@@ -112,15 +113,15 @@ class _Builder:
         return Diff(tuple(self.pieces), visible, self.by_words, self.moved)
 
 
-def _stretches(builder: _Builder, left: list[str], right: list[str]) -> None:
-    """Splits the texts into stretches at equal sentences, and compares each stretch."""
+def _stretches(builder: _Builder, left: list[str], right: list[str], known: set[str]) -> None:
+    """Splits the texts into stretches at equal sentences, and compares each. `known` are the earlier keys."""
     if len(left) * len(right) > MOST_PAIRS:
         builder.by_words = False
         builder.put("deleted", "".join(left))
         builder.put("inserted", "".join(right))
         return
     codes = list(Indel.opcodes([plain(unit) for unit in left], [plain(unit) for unit in right]))
-    gone, came = _moves(codes, left, right)
+    moves = _moves(codes, left, right, known)
     was: list[int] = []
     now: list[int] = []
     for code in codes:
@@ -134,14 +135,16 @@ def _stretches(builder: _Builder, left: list[str], right: list[str]) -> None:
             was += range(code.src_start, code.src_end)
             now += range(code.dest_start, code.dest_end)
             continue
-        _stretch(builder, left, right, (was, now), (gone, came))
+        _stretch(builder, left, right, (was, now), moves)
         was, now = [], []
         builder.put("same", stayed)
-    _stretch(builder, left, right, (was, now), (gone, came))
+    _stretch(builder, left, right, (was, now), moves)
 
 
-def _moves(codes: Sequence[Opcode], left: list[str], right: list[str]) -> tuple[set[int], set[int]]:
-    """The indexes of moved sentences on both sides."""
+def _moves(
+    codes: Sequence[Opcode], left: list[str], right: list[str], known: set[str]
+) -> tuple[dict[int, str], dict[int, str]]:
+    """The kinds of the moved sentences on the left, and of the moved and copied ones on the right."""
     went = [i for code in codes if code.tag != "equal" for i in range(code.src_start, code.src_end)]
     new = [i for code in codes if code.tag != "equal" for i in range(code.dest_start, code.dest_end)]
     unmatched: dict[str, deque[int]] = defaultdict(deque)
@@ -157,7 +160,8 @@ def _moves(codes: Sequence[Opcode], left: list[str], right: list[str]) -> tuple[
     for was, now in pairs:
         for step in (1, -1):
             _follow(left, right, (was, now), step, (free_left, free_right), (gone, came))
-    return gone, came
+    copied = {index for index in free_right if moved_key(right[index]) in known}
+    return dict.fromkeys(gone, "moved_out"), dict.fromkeys(came, "moved_in") | dict.fromkeys(copied, "copied")
 
 
 def _follow(
@@ -183,11 +187,11 @@ def _stretch(
     left: list[str],
     right: list[str],
     places: tuple[list[int], list[int]],
-    moves: tuple[set[int], set[int]],
+    moves: tuple[dict[int, str], dict[int, str]],
 ) -> None:
     """Compares one stretch by words. Moved sentences are single pieces."""
-    was = list(_tokens(left, places[0], moves[0], "moved_out"))
-    now = list(_tokens(right, places[1], moves[1], "moved_in"))
+    was = list(_tokens(left, places[0], moves[0]))
+    now = list(_tokens(right, places[1], moves[1]))
     if not builder.by_words or len(was) * len(now) > MOST_PAIRS:
         builder.by_words = False
         _put_all(builder, was, "deleted")
@@ -219,9 +223,9 @@ class _Token:
     moved: str = ""
 
 
-def _tokens(side: list[str], places: list[int], moved: set[int], kind: str) -> Iterator[_Token]:
+def _tokens(side: list[str], places: list[int], moved: dict[int, str]) -> Iterator[_Token]:
     for index in places:
-        if index in moved:
+        if kind := moved.get(index):
             yield _Token(side[index], f"{kind} {index}", kind)
         else:
             for word in words(side[index]):

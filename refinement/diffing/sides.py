@@ -8,8 +8,9 @@ from itertools import zip_longest
 from refinement.diffing.comparing import Piece
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+MOVED = ("moved_in", "moved_out", "copied")  # only their first line says so
 LEFT_KINDS = frozenset({"same", "deleted", "moved_out", "moved_out_on"})
-RIGHT_KINDS = frozenset({"same", "inserted", "moved_in", "moved_in_on"})
+RIGHT_KINDS = frozenset({"same", "inserted", "moved_in", "moved_in_on", "copied", "copied_on"})
 NEARBY_CHARS = 160  # how much of an unchanged passage is shown next to a change
 MOST_FOLDED_CHARS = 20_000  # longer folds cannot be expanded; the page links to the full text
 
@@ -94,7 +95,7 @@ def _write(lines: list[list[Piece]], piece: Piece, kinds: frozenset[str]) -> Non
 
 def _lines(piece: Piece) -> Iterator[Piece]:
     for number, line in enumerate(_LINE.findall(piece.text)):
-        goes_on = "_on" if number and piece.kind.startswith("moved") else ""
+        goes_on = "_on" if number and piece.kind in MOVED else ""
         yield Piece(piece.kind + goes_on, line, piece.change)
 
 

@@ -76,10 +76,11 @@ def inherited(before: Sequence[Passage], after: Step, requests: Sequence[Request
     now = units(after.text)
     left, right = [plain(passage.text) for passage in before], [plain(unit) for unit in now]
     start, end = common_ends(left, right)
+    moved = {key: passage for passage in before if (key := moved_key(passage.text))}
     middle = (before[start : len(before) - end], now[start : len(now) - end])
     found = [
         *(_owned(unit, owner) for unit, owner in zip(now[:start], before[:start], strict=True)),
-        *_changed(*middle, after.number),
+        *_changed(*middle, after.number, moved),
         *(_owned(unit, owner) for unit, owner in _last(now, before, end)),
     ]
     return list(_with_requests(found, after.number, requests)) if requests else found
@@ -116,9 +117,10 @@ def _last(now: Sequence[str], before: Sequence[Passage], end: int) -> list[tuple
     return list(zip(now[len(now) - end :], before[len(before) - end :], strict=True))
 
 
-def _changed(before: Sequence[Passage], now: Sequence[str], number: int) -> list[Passage]:
-    """The owners of a stretch's sentences: equal, moved and nearly equal ones keep theirs."""
-    moved = {key: passage for passage in before if (key := moved_key(passage.text))}
+def _changed(
+    before: Sequence[Passage], now: Sequence[str], number: int, moved: Mapping[str, Passage]
+) -> list[Passage]:
+    """The owners of a stretch's sentences: equal, moved, repeated and nearly equal ones keep theirs."""
     if len(before) * len(now) > MOST_PAIRS:
         return [_written(unit, moved.get(moved_key(unit)), number) for unit in now]
     left, right = [plain(passage.text) for passage in before], [plain(unit) for unit in now]

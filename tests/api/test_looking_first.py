@@ -186,7 +186,7 @@ def test_runs_are_compared(api_viewer, project):
     later = "".join(
         piece["text"]
         for piece in diff["pieces"]
-        if piece["kind"] in ("same", "inserted", "moved_in", "blank")
+        if piece["kind"] in ("same", "inserted", "moved_in", "copied", "blank")
     )
     assert "watch it well." in later
     (repeats,) = told["repeats"]

@@ -23,7 +23,9 @@ def left_of(diff):
 
 
 def right_of(diff):
-    return "".join(piece.text for piece in diff.pieces if piece.kind in {"same", "inserted", "moved_in"})
+    return "".join(
+        piece.text for piece in diff.pieces if piece.kind in {"same", "inserted", "moved_in", "copied"}
+    )
 
 
 def test_a_changed_word_is_all_that_is_marked():
@@ -50,6 +52,13 @@ def test_a_moved_paragraph_is_not_a_wall_of_red(before, after):
     assert diff.moved == 1
     assert "".join(kinds(diff, "deleted")).strip() == ""
     assert "".join(kinds(diff, "inserted")).strip() == ""
+
+
+def test_a_sentence_that_is_repeated_elsewhere_is_not_new():
+    diff = compared(f"{A}\n\n{B}\n", f"{A}\n\n{B}\n\n{C} {B}\n")
+    assert "".join(kinds(diff, "copied")).strip() == B
+    assert "".join(kinds(diff, "inserted")).strip() == C
+    assert [change.after.strip() for change in diff.changes] == [C]
 
 
 def test_a_short_sentence_moves_along_with_its_neighbour():

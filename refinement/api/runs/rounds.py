@@ -149,7 +149,10 @@ class RoundWhole(RoundLine):
 class DiffPiece(Schema):
     """A passage; passages with the same `change` belong together."""
 
-    kind: str = Field(description="same, deleted, inserted, moved_out or moved_in.", examples=["inserted"])
+    kind: str = Field(
+        description="same, deleted, inserted, moved_out, moved_in, or copied from elsewhere.",
+        examples=["inserted"],
+    )
     text: str
     change: int
     asked_by: str | None = Field(description="The request that this change matches, by wording.")

@@ -29,7 +29,7 @@ class Pane:
     view: str
     asked: str
     before: int | None  # the round that this one is compared with by default
-    before_name: str
+    before_name: str  # of the round that the changes are from
     calls: int
 
 
@@ -41,9 +41,11 @@ def pane_context(
     asked = asked if asked in VIEWS else TEXT
     before = base_of(facts, found)
     other = number_from(request.GET.get("from"), 1 if asked == START else before or 0)
+    if asked == CHANGES and other == 1 and before and before > 1:
+        asked = START
     view = TEXT if asked in COMPARED and not other else asked
-    name = round_name(before) if before else ""
-    pane = Pane(view, asked, before, name, len(calls))
+    base = other if view == CHANGES else before
+    pane = Pane(view, asked, before, round_name(base) if base else "", len(calls))
     if view in COMPARED:
         return {"pane": pane, **diff_context(facts, other, found.row.number, sides=view == SIDES)}
     if view == BLAME:

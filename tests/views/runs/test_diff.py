@@ -1,8 +1,11 @@
 """Two rounds compared on a page."""
 
+import re
+
 import pytest
 
 from refinement.diffing import Request
+from refinement.selectors.runs.rounds import rewritten
 from refinement.selectors.runs.texts.diff_lines import ShownPiece, diff_lines
 from tests.views.runs.finished import finished_run
 from tests.views.runs.guide import guide_run
@@ -48,10 +51,41 @@ def test_side_by_side(as_viewer, stage):
     assert "<ins>" in text
 
 
-def test_without_numbers_it_is_the_best_against_the_first(as_viewer, stage):
+def open_tab(text):
+    return re.search(r'aria-current="true">([^<]*)<', text.split('id="pane-tabs"')[1])[1]
+
+
+def test_without_numbers_it_is_the_best_against_the_round_before(as_viewer, stage, project):
     text = compared(as_viewer, guide_run(stage))
     assert '<option value="1" selected>Round 1 (starting text)</option>' in text
     assert 'aria-label="Text of round 2"' in text
+    text = compared(as_viewer, finished_run(project, ["5", "6", "7"]))
+    assert '<option value="2" selected>Round 2' in text
+    assert open_tab(text) == "Changes from round 2"
+
+
+@pytest.mark.parametrize(
+    ("base", "tab"), [(1, "From the start"), (2, "Changes from round 2"), (3, "Changes from round 3")]
+)
+def test_the_open_tab_names_the_round_of_the_comparison(as_viewer, project, base, tab):
+    run = finished_run(project, ["5", "6", "7", "8"])
+    text = compared(as_viewer, run, f"?a={base}&b=4")
+    assert open_tab(text) == tab
+    assert f'<option value="{base}" selected>' in text
+
+
+def test_the_share_of_changed_text_is_that_of_the_round_before(as_viewer, project):
+    run = finished_run(project, ["5", "6"], candidates=["one two three four", "one two 3 four"])
+    text = compared(as_viewer, run)
+    assert "25 % changed" in text
+    assert rewritten(*run.rounds.all()) == ["25 % of the text changed from round 1 to 2."]
+
+
+def test_a_suggestion_that_was_not_sent_is_not_a_change_that_nobody_asked_for(as_viewer, stage):
+    run = guide_run(stage)
+    for view in ("changes", "blame"):
+        text = as_viewer.get(f"/p/{run.project.slug}/runs/{run.pk}/rounds/2/?view={view}").content.decode()
+        assert "suggested by the judge, not sent to the writer" in text, view
 
 
 def test_over_several_rounds_every_request_names_its_round(as_viewer, stage):

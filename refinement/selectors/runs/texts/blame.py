@@ -8,7 +8,7 @@ from refinement.engine.types import Rubric
 from refinement.ledger import Step, blame
 from refinement.ledger.passages import MOST_CHARS, MOST_STEPS, Passage
 from refinement.models import Round, RoundOrigin, Run
-from refinement.selectors.runs.texts.diffs import requests_of
+from refinement.selectors.runs.texts.requests import requests_by_round
 from refinement.selectors.runs.words import capital_round_name, origin_label
 
 MOST_SHOWN_CHARS = 300_000
@@ -44,7 +44,7 @@ class RoundBlame:
 
 
 def round_blame(run: Run, rubric: Rubric, number: int, *, named: bool = True) -> RoundBlame | None:
-    """The round's passages; None if the round does not exist. Three queries at most.
+    """The round's passages; None if the round does not exist. Four queries at most.
 
     Without `named`, people's names are left out.
     """
@@ -55,10 +55,8 @@ def round_blame(run: Run, rubric: Rubric, number: int, *, named: bool = True) ->
     steps = [_step(row, texts.get(row.number, "")) for row in rows.values()]
     if len(texts) < len(rows):
         steps = [Step(number, texts.get(number, ""))]
-    requests = {
-        row.number: tuple(requests_of(rubric, row.feedback, several=True, named=named))
-        for row in rows.values()
-    }
+    feedback = {row.number: row.feedback for row in rows.values()}
+    requests = requests_by_round(run, rubric, feedback, several=True, named=named)
     found = blame(steps, number, requests)
     shown, missing = _bounded(found.passages)
     passages = tuple(_passage(passage, rows[passage.round], named=named) for passage in shown)

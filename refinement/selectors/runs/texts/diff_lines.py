@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from refinement.diffing import Request
+from refinement.diffing.sides import MOVED
 
 BULLET = re.compile(r"^([ \t]*)[-*+](?=[ \t])")
 STYLED = re.compile(r"\*\*([^*\n]+)\*\*|`([^`\n]+)`")
 HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
 FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
 FOLDED = "folded"
-MOVED = ("moved_in", "moved_out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Any
 
 from refinement.diffing import Diff, Request, Row, compared, matching_request, passages_of, side_by_side
 from refinement.diffing.comparing import Piece
 from refinement.diffing.sides import folded
+from refinement.engine.safeguards import change
 from refinement.engine.types import Rubric
 from refinement.models import Round, Run
 from refinement.selectors.runs.texts.diff_lines import DiffLine, ShownPiece, diff_lines
-from refinement.selectors.runs.words import capital_round_name
+from refinement.selectors.runs.texts.requests import requests_between
+from refinement.selectors.runs.words import capital_round_name, percent
 
 MOST_SHOWN_CHARS = 300_000
-MOST_ROUNDS_BETWEEN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +27,7 @@ class RoundDiff:
     rows: tuple[Row, ...]
     requests: tuple[Request, ...]
     asked: int
+    unsent: int  # changes that match only what the judge suggested and the writer did not get
     unasked: int
     passages: int
     missing: int  # characters of the comparison that are not shown
@@ -35,17 +35,16 @@ class RoundDiff:
 
     @property
     def traceable(self) -> bool:
-        return bool(self.requests)
+        return any(request.sent for request in self.requests)
 
     @property
     def lines(self) -> tuple[DiffLine, ...]:
         return diff_lines(self.pieces)
 
     @property
-    def changed(self) -> int:
-        """The share of the later text that is new, in percent; at least 1 if anything is."""
-        new = sum(len(piece.text) for piece in self.diff.pieces if piece.kind == "inserted")
-        return max(1, round(100 * new / max(1, len(self.after.candidate)))) if new else 0
+    def changed(self) -> str:
+        """How much of the text changed, in percent."""
+        return percent(change(self.before.candidate, self.after.candidate))
 
 
 def round_diff(
@@ -71,7 +70,8 @@ def round_diff(
         pieces=() if sides else shown_pieces(pieces, traced),
         rows=tuple(side_by_side(pieces)) if sides else (),
         requests=requests,
-        asked=sum(request is not None for request in traced.values()),
+        asked=sum(request is not None and request.sent for request in traced.values()),
+        unsent=sum(request is not None and not request.sent for request in traced.values()),
         unasked=sum(request is None for request in traced.values()),
         passages=len(passages),
         missing=missing,
@@ -116,36 +116,3 @@ def shown_pieces(pieces: Sequence[Piece], traced: dict[int, Request | None]) -> 
 
 def _is_words(piece: Piece) -> bool:
     return piece.kind in {"inserted", "deleted"} and bool(piece.text.strip())
-
-
-def requests_between(run: Run, rubric: Rubric, a: int, b: int, *, named: bool = True) -> tuple[Request, ...]:
-    """What the producer was asked for between round a and round b."""
-    rows = Round.objects.filter(run=run, number__gt=a, number__lte=b).order_by("-number")
-    values = list(rows.values_list("feedback", flat=True)[:MOST_ROUNDS_BETWEEN])
-    found: list[Request] = []
-    for feedback in reversed(values):
-        found += requests_of(rubric, feedback, several=len(values) > 1, named=named)
-    return tuple(found)
-
-
-def requests_of(rubric: Rubric, feedback: Any, *, several: bool, named: bool = True) -> list[Request]:
-    if not feedback:
-        return []
-    of = f" of {capital_round_name(feedback['from_round']).lower()}" if several else ""
-    found = [
-        Request(f"instruction by {said['author']}" if named else "instruction", str(said["text"]))
-        for said in feedback.get("instructions", ())
-    ]
-    found += [Request(f"suggested change{of}", feedback["asi"])] if feedback.get("asi") else []
-    found += [
-        Request(f"issue {number}{of}", str(issue))
-        for number, issue in enumerate(feedback.get("issues", ()), 1)
-    ]
-    checks = {check.key: check for check in rubric.checks}
-    for key, text in zip_longest(
-        feedback.get("failures", ()), feedback.get("failure_texts", ()), fillvalue=""
-    ):
-        # Checks are matched by key and suggestion only: their messages quote the text that they found.
-        wanted = f"{key} {checks[key].suggestion}" if key in checks else text
-        found.append(Request(f"{'check' if key in checks else 'failure'} {key}{of}", wanted))
-    return found

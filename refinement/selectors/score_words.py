@@ -28,8 +28,8 @@ def score_text(value: Decimal) -> str:
 
 
 def composite_change(now: Decimal, before: Decimal, decimals: int) -> str:
-    """A composite's change with its sign; empty if it rounds to zero."""
-    gap = round(now - before, decimals)
+    """A composite's change with its sign, between the values as they are shown; empty if these are equal."""
+    gap = round(now, decimals) - round(before, decimals)
     return "" if gap == 0 else f"{_sign(gap)}{abs(gap):.{decimals}f}"
 
 

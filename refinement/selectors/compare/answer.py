@@ -1,8 +1,10 @@
 """The answer of a comparison in a sentence or two."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from refinement.engine.scoring import shown
+from refinement.engine.types import Outcome
 from refinement.models import DecisionKind
 from refinement.selectors.compare.figures import shows_no_difference
 from refinement.selectors.compare.runs import Side, same_texts
@@ -46,9 +48,31 @@ def _better(sides: Sequence[Side], *, one_scale: bool) -> list[str]:
     if shows_no_difference(base, top, before, best):
         return [f"No difference shown: {gain} against run {base.run.pk} is within the judge's noise."]
     words = shown(best, top.rubric.policy)
+    end = [*_failed(sides, top), _noise(base, top, before, best)]
     if people := _but(top):
-        return [f"Run {top.run.pk} scored highest ({words}, {gain} against run {base.run.pk}){people}."]
-    return [f"Run {top.run.pk} scored highest: {words}, {gain} against the baseline, run {base.run.pk}."]
+        return [f"Run {top.run.pk} scored highest ({words}, {gain} against run {base.run.pk}){people}.", *end]
+    return [
+        f"Run {top.run.pk} scored highest: {words}, {gain} against the baseline, run {base.run.pk}.",
+        *end,
+    ]
+
+
+def _failed(sides: Sequence[Side], top: Side) -> list[str]:
+    """That the highest run is no PASS, if it failed."""
+    if top.run.outcome != Outcome.FAIL:
+        return []
+    if all(side.run.outcome == Outcome.FAIL for side in sides):
+        return ["Both runs ended in FAIL." if len(sides) == 2 else "All runs ended in FAIL."]
+    return [f"Run {top.run.pk} ended in FAIL."]
+
+
+def _noise(base: Side, top: Side, before: Decimal, best: Decimal) -> str:
+    """Whether the judge's noise can explain the difference."""
+    if shows_no_difference(base, top, before, best) is not None:
+        return "The difference is larger than the judge's noise."
+    if base.run.judge_record_id != top.run.judge_record_id:
+        return "They were scored with different rubrics or judges, so the scores may not compare."
+    return "The judge's noise is not measured, so the difference may be chance."
 
 
 def _but(side: Side) -> str:

@@ -20,7 +20,7 @@ _COMPOSITES = (
     ("First score (r1)", "r1"),
     ("Best", "best"),
     ("Last", "last"),
-    ("Improvement", "improvement"),
+    ("Last − first", "improvement"),
 )
 _COUNTS = (
     ("Rounds judged", "rounds_judged"),

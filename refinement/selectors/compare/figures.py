@@ -51,7 +51,7 @@ def figures_of(sides: Sequence[Side], *, one_scale: bool) -> list[Figure]:
         _figure("People", sides, _people),
         _scores("First score", sides, "r1", one_scale=one_scale),
         _scores("Last", sides, "last", one_scale=one_scale),
-        _scores("Improvement", sides, "improvement", one_scale=one_scale),
+        _scores("Last − first", sides, "improvement", one_scale=one_scale),
         _figure("Rounds judged", sides, lambda side: Cell(f"{side.run.rounds_judged:,}", _of_rounds(side))),
         _amounts("Tokens", sides, lambda run: Decimal(run.tokens), lambda value: f"{value:,}"),
         _amounts("Cost", sides, lambda run: run.cost, money),
@@ -74,7 +74,7 @@ def _scores(label: str, sides: Sequence[Side], name: str, *, one_scale: bool) ->
     values: list[Decimal | None] = [
         side.score if name == "score" else getattr(side.run, name) for side in sides
     ]
-    tops = _tops(sides, values) if one_scale else set()
+    tops = _tops(sides, values) if one_scale and name == "score" else set()
     cells = []
     for side, value in zip(sides, values, strict=True):
         if value is None:

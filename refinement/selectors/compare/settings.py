@@ -9,6 +9,8 @@ from refinement.selectors.rubrics.comparisons import fields_of, members_of
 from refinement.selectors.runs.history import definition_of_run
 
 EXCERPT_CHARS = 240
+BRIEF_CHARS = 60  # longer values are not part of the summary
+MOST_BRIEF = 6
 BLOCK_CHARS = 4096
 BEFORE_CHARS = 60  # unchanged text shown before a difference
 
@@ -25,11 +27,25 @@ class Setting:
     def same(self) -> bool:
         return len(set(self.values)) == 1
 
+    @property
+    def brief(self) -> str:
+        """Its name and each run's value; the name alone if a value is long."""
+        values = [value or "none" for value in self.values]
+        is_short = all(len(value) <= BRIEF_CHARS and "\n" not in value for value in values)
+        return f"{self.label}: {' / '.join(values)}" if is_short else self.label
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     differing: tuple[Setting, ...]
     same: int
+
+    @property
+    def brief(self) -> str:
+        """What differs, in a line."""
+        more = len(self.differing) - MOST_BRIEF
+        shown = [setting.brief for setting in self.differing[:MOST_BRIEF]]
+        return "; ".join([*shown, *([f"{more} more"] if more > 0 else [])])
 
 
 def settings_compared(sides: Sequence[Side]) -> Settings:

@@ -97,6 +97,7 @@ def difference(request: ProjectRequest, sides: Sequence[Side]) -> dict[str, Any]
         "diff": diff,
         "diff_open": first.run.task == second.run.task or "a" in request.GET,
         "diff_rows": side_by_side(pieces),
+        "diff_pieces": pieces,  # for phones
         "diff_missing": missing,
         "diff_chars": DIFF_CHARS,
         "diff_cut": max(first.best_chars, second.best_chars) > DIFF_CHARS,

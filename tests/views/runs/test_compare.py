@@ -51,8 +51,8 @@ def test_figures_stand_side_by_side_with_what_changed_from_the_baseline(as_viewe
 
     assert answer.status_code == 200
     assert row_of(answer, "Result score") == "Result score 8.60 round 2 9.10 highest +0.50 round 2"
-    assert row_of(answer, "First score") == "First score 7.15 8.30 highest +1.15"
-    assert row_of(answer, "Improvement") == "Improvement +1.15 highest +0.80 −0.35"
+    assert row_of(answer, "First score") == "First score 7.15 8.30 +1.15"
+    assert row_of(answer, "Last − first") == "Last − first +1.15 +0.80 −0.35"
     assert row_of(answer, "Rounds judged") == "Rounds judged 3 of max. 3 2 of max. 3"
     assert row_of(answer, "Tokens") == "Tokens 18,420 33,420 +81 %"
     assert row_of(answer, "Cost") == "Cost – $0.25"
@@ -61,6 +61,26 @@ def test_figures_stand_side_by_side_with_what_changed_from_the_baseline(as_viewe
     assert "9.10 reaches the pass mark of 9.0" in text_of(answer)
     highest = f"Run {second.pk} scored highest: 9.10, +0.50 against the baseline, run {first.pk}."
     assert highest in text_of(answer)
+
+
+def test_the_answer_says_that_both_failed_and_what_noise_is_known(as_viewer, project):
+    first = finished_run(project, ["6.775", "7.275"])
+    second = finished_run(project, ["6.6", "7.4", "7.254"], candidates=["One.", "Two.", "Three."])
+    assert "scored with different rubrics or judges" in text_of(as_viewer.get(address(first, second)))
+    Run.objects.filter(pk=second.pk).update(judge_record=first.judge_record)
+    said = text_of(as_viewer.get(address(first, second)))
+    assert "scored highest: 7.40, +0.12" in said
+    assert "Both runs ended in FAIL. The judge&#x27;s noise is not measured" in said
+    Run.objects.filter(pk__in=[first.pk, second.pk]).update(smallest_difference="0.05")
+    said = text_of(as_viewer.get(address(first, second)))
+    assert "The difference is larger than the judge&#x27;s noise." in said
+    Run.objects.filter(pk=first.pk).update(outcome="PASS")
+    assert f"Run {second.pk} ended in FAIL." in text_of(as_viewer.get(address(first, second)))
+
+
+def test_a_difference_agrees_with_the_values_beside_it(as_viewer, project):
+    first, second = finished_run(project, ["7.275"]), finished_run(project, ["7.254"], candidates=["One."])
+    assert row_of(as_viewer.get(address(first, second)), "Last") == "Last 7.28 7.25 −0.03"
 
 
 def test_the_baseline_can_be_chosen(as_viewer, project):
@@ -121,7 +141,7 @@ def test_both_lines_are_in_the_chart_and_in_its_table(as_viewer, project):
 
 def test_a_loss_has_a_minus_and_no_warning_is_called_none(as_viewer, project):
     answer = as_viewer.get(address(finished_run(project, ["8", "7.5"]), finished_run(project, ["6", "7"])))
-    assert row_of(answer, "Improvement") == "Improvement \N{MINUS SIGN}0.50 +1.00 highest +1.50"
+    assert row_of(answer, "Last − first") == "Last − first \N{MINUS SIGN}0.50 +1.00 +1.50"
     assert row_of(answer, "Warnings") == "Warnings none none"
 
 
@@ -153,6 +173,10 @@ def test_only_settings_that_differ_are_listed(as_viewer, project):
     single = "Single judge: gemma3:27b at ollama Single judge: llama3:70b at rack"
     assert row_of(answer, "Judged by") == f"Judged by {single}"
     assert "settings differ" in text_of(answer)
+    brief = "Judged by: Single judge: gemma3:27b at ollama / Single judge: llama3:70b at rack"
+    top = text_of(answer).split("Figures")[0]
+    assert brief in top
+    assert "; Rounds: 3 / 5" in top
     assert "Writer temperature" not in text_of(answer)
 
 

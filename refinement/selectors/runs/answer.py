@@ -19,7 +19,7 @@ from refinement.selectors.runs.noise import (
 )
 from refinement.selectors.runs.page import RunFacts, capitalised
 from refinement.selectors.runs.watch import Watch
-from refinement.selectors.runs.words import capital_round_name, outcome_word
+from refinement.selectors.runs.words import capital_round_name, mark_distance, outcome_word
 
 WIDE_GAP = Decimal("0.15")  # of the scale: from here people and the judge disagree
 MOST_SCORES = 500
@@ -183,10 +183,20 @@ def best_words(facts: RunFacts, score: str, *, demo: bool) -> str:
 
 
 def why_words(facts: RunFacts) -> str:
-    """Why it ended, without naming the result again."""
+    """Why it ended, without naming the result again, and how far it is below the pass mark."""
     words = facts.sentence.replace(f" {facts.best_name} is the result.", "")
+    if facts.run.outcome == Outcome.FAIL and facts.run.best is not None:
+        words = with_distance(words, mark_distance(facts.run.best, facts.rubric.policy))
     failed = FAILED.get(facts.run.stop_reason, "")
     return words.removeprefix(f"{failed[:1].upper()}{failed[1:]}: ") if failed else words
+
+
+def with_distance(words: str, distance: str) -> str:
+    """The words with how far the best round is below the pass mark."""
+    gap, below, _ = distance.partition(" below the pass mark")
+    if not below:
+        return words
+    return words.replace(below, f" {gap}{below}") if below in words else f"{words} {capitalised(distance)}."
 
 
 def chosen_words(facts: RunFacts) -> str:

@@ -83,7 +83,7 @@ class RoundLine:
     unchanged: int | None = None  # the round that it was written from, if it has the same text
     metrics: tuple[str, ...] = ()  # one per metric
     key_change: str = ""  # what it changed: in the clerk's words, else in those of the feedback
-    asked: str = ""  # what the key change is, if it is only what the feedback said: asked, issue
+    asked: bool = False  # the key change is only what the feedback asked for
     split: tuple[str, ...] = ()  # the criteria on which the judges of a board still disagree
     first_of_board: bool = False  # a board took over with this round
     quiet: bool = False  # the change since the round before shows no difference
@@ -304,7 +304,7 @@ def _round_line(run: Run, rubric: Rubric, row: Round, before: Decimal | None) ->
         flags=tuple(flags_of(run, row)),
         by_hand=row.origin == RoundOrigin.HAND,
         key_change=key_change_of(row),
-        asked=asked_kind(row),
+        asked=is_asked(row),
         split=tuple(
             criterion.name
             for criterion in rubric.criteria
@@ -325,12 +325,11 @@ def key_change_of(row: Round) -> str:
     return shorten(asked, KEY_CHANGE_CHARS) if asked else ""
 
 
-def asked_kind(row: Round) -> str:
-    """What stands for the key change: a suggested change, an issue, or empty for the clerk's own words."""
+def is_asked(row: Round) -> bool:
+    """Whether the key change is what the feedback asked for: the clerk did not name what was done."""
     if row.key_change or row.origin == RoundOrigin.HAND:
-        return ""
-    found = next((name for name in ASKED if getattr(row, name, "")), "")
-    return "" if not found else "asked" if found == "asked" else "issue"
+        return False
+    return any(getattr(row, name, "") for name in ASKED)
 
 
 def flags_of(run: Run, row: Round) -> list[str]:

@@ -9,8 +9,9 @@ from refinement.engine.safeguards import Kinship
 from refinement.engine.scoring import shown
 from refinement.engine.sentences import round_name
 from refinement.engine.stopping import MORE_ROUNDS
-from refinement.engine.types import Outcome, Rubric
+from refinement.engine.types import Outcome, Policy, Rubric
 from refinement.models import Round, Run, RunStatus
+from refinement.selectors.score_words import composite_change
 
 KINSHIP_SENTENCES: Mapping[str, str] = {
     Kinship.SAME_MODEL: (
@@ -195,6 +196,17 @@ def capital_round_name(number: int) -> str:
 def percent(share: Any) -> str:
     value = Decimal(str(share or 0)) * 100
     return f"{value:.0f} %" if value >= 1 or value == 0 else "less than 1 %"
+
+
+def mark_distance(composite: Decimal, policy: Policy) -> str:
+    """How far a score is from the pass mark, as both are shown; empty without a pass mark."""
+    mark = policy.pass_threshold
+    if mark is None:
+        return ""
+    gap = composite_change(composite, mark, policy.composite_decimals)[1:]
+    side = "above" if composite > mark else "below"
+    far = "exactly" if composite == mark else f"{gap or 'just'} {side}"
+    return f"{far} the pass mark of {plain_number(mark)}"
 
 
 def plain_number(value: Decimal) -> str:

@@ -54,6 +54,14 @@ def test_without_known_noise_nothing_is_said(as_viewer, project):
     assert "chart-band" not in page
 
 
+def test_the_verdict_says_what_is_known_of_the_judges_noise(as_viewer, project):
+    run = quiet_run(project)
+    assert "Can this verdict be trusted?Judge noise ±0.25" in text_of(page_of(as_viewer, run))
+    run = quiet_run(project, smallest_difference=None)
+    page = page_of(as_viewer, run).content.decode()
+    assert re.search(r'Judge noise: <a href="/p/alpha/trust/[^"]*" title="[^"]*">unknown</a>', page)
+
+
 def test_a_board_that_took_over_has_other_noise(as_viewer, project):
     page = page_of(as_viewer, quiet_run(project, escalated_after=1)).content.decode()
     assert "No difference shown" not in page

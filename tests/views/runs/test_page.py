@@ -27,7 +27,7 @@ def test_it_says_why_it_stopped_and_what_it_cost(as_viewer, stage):
     run = guide_run(stage)
     text = page(as_viewer, run)
     for words in (
-        "Stopped after round 3: reached the 3-round limit, below the pass mark of 9.0.",
+        "Stopped after round 3: reached the 3-round limit, 0.40 below the pass mark of 9.0.",
         "round limit reached",
         TASK,
         "qwen3:14b",

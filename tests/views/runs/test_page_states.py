@@ -33,7 +33,7 @@ def scored(rubric, scores):
 
 JUDGED = [
     ((9.5,), "passed", "9.50 reaches the pass mark of 9.0"),
-    ((7, 8, 8.5), "max_rounds", "reached the 3-round limit, below the pass mark"),
+    ((7, 8, 8.5), "max_rounds", "reached the 3-round limit, 0.50 below the pass mark"),
     ((6.5, 6.5), "cycling", "all scores are the same as in round 1"),
 ]
 

@@ -10,14 +10,13 @@ from typing import TypeAlias
 from django.db.models import Max, Min
 from django.utils import timezone
 
-from refinement.engine.scoring import shown
 from refinement.engine.types import Rubric
 from refinement.judging.parsing.partial import Entry, partial_verdict
 from refinement.models import Call, CallPurpose, RunStatus
 from refinement.selectors.runs.boards.live import LiveBoard, live_board
 from refinement.selectors.runs.live.page import LiveState, live_states, text_under_way
 from refinement.selectors.runs.page import RoundLine, RunFacts
-from refinement.selectors.runs.words import duration, plain_number
+from refinement.selectors.runs.words import duration, mark_distance
 
 MOST_COMING = 8  # rounds in the strip, with those that are there
 DONE, NOW, NEXT = "done", "now", "next"
@@ -221,12 +220,8 @@ def best_words(facts: RunFacts) -> str:
     if run.best is None:
         return "No round is judged yet."
     words = f"Best so far: {facts.best_name.lower()} with {facts.best}"
-    mark = policy.pass_threshold
-    if mark is None:
-        return words
-    gap = run.best - mark
-    far = f"{shown(abs(gap), policy)} {'above' if gap > 0 else 'below'}" if gap else "exactly"
-    return f"{words}, {far} the pass mark of {plain_number(mark)}"
+    distance = mark_distance(run.best, policy)
+    return f"{words}, {distance}" if distance else words
 
 
 def kept_words(facts: RunFacts) -> str:

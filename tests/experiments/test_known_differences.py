@@ -75,7 +75,7 @@ def test_the_results_say_what_is_true(command, tmp_path):
         **dict.fromkeys(TYPES, "no_difference"),
         "how-to": "worse",
     }
-    assert "B is better than A by 0.4" in report["headline"]
+    assert "B is better than A by 0.37 (" in report["headline"]
     assert "For C no difference was shown." in report["headline"]
     assert "how-to tasks" in report["headline"]
 

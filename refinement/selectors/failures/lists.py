@@ -33,7 +33,7 @@ def merged_of(category: FailureCategory) -> list[FailureCategory]:
 def rubrics_with(project: Project, category: FailureCategory) -> list[Rubric]:
     """The rubrics whose judges raised it, each with its number of issues, most first."""
     counts = issues_in(project, category).order_by().values_list("run__rubric").annotate(issues=Count("pk"))
-    most = dict(counts.order_by("-issues", "run__rubric")[:MOST_RUBRICS])
+    most = dict(counts.order_by("-issues", "run__rubric_id")[:MOST_RUBRICS])
     rubrics = Rubric.objects.filter(pk__in=most, archived_at__isnull=True)
     found = sorted(rubrics, key=lambda rubric: -most[rubric.pk])
     for rubric in found:

@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from refinement.engine.codec import rubric_from_json, rubric_to_json, rubric_with
-from refinement.engine.noise import NEARLY_SAME, same_text, same_text_move, usual_gain, within_noise
+from refinement.engine.noise import (
+    NEARLY_SAME,
+    improvement_is_noise,
+    same_text,
+    same_text_move,
+    usual_gain,
+    within_noise,
+)
 from refinement.engine.sentences import why_stopped
 from refinement.engine.stopping import plateaued, repeats_itself, stop_reason, stopped_improving
 from refinement.engine.types import CheckResult, History, MinimumGain, Penalty, Round, Severity, StopReason
@@ -279,3 +286,16 @@ def test_noise_survives_the_codec():
 def test_the_usual_gain_is_a_share_of_the_scale():
     assert usual_gain(rubric("ralph")) == D("0.05")
     assert usual_gain(rubric("wiggum")) == D("0.5")
+
+
+@pytest.mark.parametrize(
+    ("count", "same", "escalated", "expected"),
+    [
+        (1, None, 0, None),  # one score is no improvement
+        (3, None, 0, True),
+        (3, None, 2, None),  # another judge took over, and nothing is known about its noise
+        (3, D("0.5"), 2, True),
+    ],
+)
+def test_an_improvement_is_noise_by_the_judge_that_scored(count, same, escalated, expected):
+    assert improvement_is_noise(count, D("0.3"), D("0.6"), same, escalated) is expected

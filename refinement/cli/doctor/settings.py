@@ -16,6 +16,8 @@ def settings_read() -> Finding:
     except SystemExit as bad:
         message = str(bad.code).removeprefix("wiggum: ")
         return fail("settings", message, "Fix it in the environment, or in the .env file of Compose.")
+    finally:
+        ReadOnly.on = False
     from django.conf import settings
 
     if settings.DEBUG:

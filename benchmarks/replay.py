@@ -26,7 +26,7 @@ from refinement.engine.types import (
     Step,
     Usage,
 )
-from refinement.execution.record_values import feedback_values
+from refinement.execution.steps.record_values import feedback_values
 from refinement.models import Call, Run
 from refinement.selectors.runs.history import brief_of, history_of
 from refinement.selectors.runs.steering import instructions_by_round

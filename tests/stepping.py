@@ -1,7 +1,7 @@
 """Steps of a run one by one, as a worker takes them where another run always waits."""
 
 from refinement.execution.advancing import run_advance
-from refinement.execution.step import StepResult
+from refinement.execution.steps.step import StepResult
 
 
 def run_step(run_id: int) -> StepResult | None:

@@ -13,7 +13,7 @@ from django.db.models.signals import pre_save
 
 from refinement.demo.stories import DemoCall, Story
 from refinement.engine.safeguards import kinship
-from refinement.execution.record_values import check_rows
+from refinement.execution.steps.record_values import check_rows
 from refinement.models import (
     AuditEntry,
     BlindReading,

@@ -31,8 +31,8 @@ from refinement.engine.types import (
     Usage,
     Verdict,
 )
-from refinement.execution.judging import ASKS
-from refinement.execution.record_values import (
+from refinement.execution.steps.judging import ASKS
+from refinement.execution.steps.record_values import (
     JudgedRound,
     feedback_values,
     judged_values,

@@ -21,9 +21,9 @@ from refinement.execution.leases import (
 )
 from refinement.execution.loop import run_loop
 from refinement.execution.metrics import count
-from refinement.execution.recording import Recorder
 from refinement.execution.slots import slot_offer
-from refinement.execution.step import StepOptions, StepResult, WorkStep, role_of
+from refinement.execution.steps.recording import Recorder
+from refinement.execution.steps.step import StepOptions, StepResult, WorkStep, role_of
 from refinement.execution.waking import wake, work_is_waiting
 from refinement.models import Run
 from refinement.selectors.runs.live.steps import WORKER_LOST

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from refinement.execution.leases import Lease, LeaseLost, lease_release, lease_take
 from refinement.execution.loop import run_loop
-from refinement.execution.step import StepOptions, StepResult
+from refinement.execution.steps.step import StepOptions, StepResult
 from refinement.models import Run, RunStatus
 
 TRIES = 4  # a user is watching: give up on an unreachable endpoint after some seconds

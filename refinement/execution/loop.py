@@ -4,8 +4,8 @@ from contextlib import suppress
 
 from refinement.engine.steps import next_step
 from refinement.execution.leases import Lease, LeaseLost
-from refinement.execution.recording import Recorder
-from refinement.execution.step import StepOptions, StepResult, claim_record, step_carry_out
+from refinement.execution.steps.recording import Recorder
+from refinement.execution.steps.step import StepOptions, StepResult, claim_record, step_carry_out
 from refinement.models import Run
 from refinement.selectors.runs.history import brief_of, history_of
 

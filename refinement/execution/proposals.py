@@ -15,7 +15,6 @@ from refinement.engine.codec import rubric_to_json
 from refinement.engine.types import Role
 from refinement.execution.calls import control_of, fill, options_of
 from refinement.execution.cancelling import lease_checks
-from refinement.execution.judging import ASKS, cut_off_complaint
 from refinement.execution.leases import (
     MAX_CRASHES,
     Lease,
@@ -28,7 +27,8 @@ from refinement.execution.leases import (
 )
 from refinement.execution.lost_connections import retry_lost_connection
 from refinement.execution.slots import RETRY_SECONDS, slot_offer, slots_take, waiting_label
-from refinement.execution.step import DEADLINE_SECONDS
+from refinement.execution.steps.judging import ASKS, cut_off_complaint
+from refinement.execution.steps.step import DEADLINE_SECONDS
 from refinement.execution.waking import wake
 from refinement.judging.prompts import retry_prompt
 from refinement.judging.proposals import PROPOSAL_TOKENS, proposal_prompt, proposal_schema, read_proposal

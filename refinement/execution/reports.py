@@ -68,11 +68,11 @@ def report_outdate(
 def compute_of(kind: str) -> Compute:
     """The function that computes reports of this kind."""
     if kind == ReportKind.EXPERIMENT:
-        from refinement.selectors.experiments.results import experiment_results
+        from refinement.selectors.experiments.reports.results import experiment_results
 
         return experiment_results
     if kind == ReportKind.COMPARISON:
-        from refinement.selectors.experiments.comparisons import experiments_compared
+        from refinement.selectors.experiments.reports.comparisons import experiments_compared
 
         return experiments_compared
     if kind == ReportKind.FAILURES:

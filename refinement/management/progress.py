@@ -21,7 +21,7 @@ from refinement.engine.types import (
     Score,
     Step,
 )
-from refinement.execution.step import StepResult, WorkStep
+from refinement.execution.steps.step import StepResult, WorkStep
 from refinement.models import Run
 
 BAR_CELLS = 20

@@ -9,7 +9,7 @@ from django.utils.html import escape, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from refinement.models import CellState
-from refinement.selectors.experiments.heatmap import HeatCell, Heatmap, HeatRow, Tile
+from refinement.selectors.experiments.reports.heatmap import HeatCell, Heatmap, HeatRow, Tile
 from refinement.selectors.experiments.words import count_text, money_text, status_sign
 
 register = template.Library()

@@ -25,7 +25,7 @@ from refinement.execution.leases import (
     lease_take,
     lease_write,
 )
-from refinement.execution.step import StepOptions
+from refinement.execution.steps.step import StepOptions
 from refinement.models import Run, RunStatus
 from refinement.providers.registry import Target
 from refinement.services.rubrics.editing import rubric_create

@@ -9,11 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from refinement.broker.interrupting import interrupt_all, work_begins, work_is_done, worker_starts
-from refinement.execution import advancing, loop, recording, waking
+from refinement.execution import advancing, loop, waking
 from refinement.execution.advancing import run_advance
 from refinement.execution.leases import LEASE, lease_take
 from refinement.execution.loop import run_loop
-from refinement.execution.step import StepOptions
+from refinement.execution.steps import recording
+from refinement.execution.steps.step import StepOptions
 from refinement.execution.waking import IN_TRANSIT, sweep, work_is_waiting
 from refinement.models import Call, QueuedMessage, Run
 from refinement.providers.registry import Target

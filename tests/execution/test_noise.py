@@ -8,7 +8,7 @@ import pytest
 
 from refinement.engine.types import MinimumGain, StopReason
 from refinement.execution.foreground import run_in_foreground
-from refinement.execution.step import StepOptions
+from refinement.execution.steps.step import StepOptions
 from refinement.models import JudgeRecord, Run
 from refinement.providers.registry import Target
 from refinement.selectors.rubrics.definitions import definition_of, version_named

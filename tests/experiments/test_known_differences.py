@@ -16,8 +16,8 @@ from scipy import stats
 from refinement.engine.profiles import rubric_for
 from refinement.interchange.experiments.rows import cells_csv
 from refinement.models import Experiment, Project, Run
-from refinement.selectors.experiments.exports import cell_rows
-from refinement.selectors.experiments.results import experiment_results
+from refinement.selectors.experiments.reports.exports import cell_rows
+from refinement.selectors.experiments.reports.results import experiment_results
 from refinement.services.rubrics.editing import rubric_create
 from tests.cli.conftest import called
 from tests.experiments.stage import configurations_yaml, noise, replies_with

@@ -6,7 +6,7 @@ import pytest
 
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Draft, Feedback, FeedbackStyle, Finish, Judge, Outcome, Revise, StopReason
-from refinement.execution.step import StepResult
+from refinement.execution.steps.step import StepResult
 from refinement.management import progress as progress_module
 from refinement.management.progress import Progress
 from refinement.models import Run

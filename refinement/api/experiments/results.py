@@ -19,8 +19,8 @@ from refinement.api.experiments.result_shapes import (
 )
 from refinement.api.runs.exports import files
 from refinement.downloads import sent
-from refinement.selectors.experiments.exports import current_rows, run_values
-from refinement.selectors.experiments.history import suite_history
+from refinement.selectors.experiments.reports.exports import current_rows, run_values
+from refinement.selectors.experiments.reports.history import suite_history
 from refinement.selectors.trust.gate import figures_with_standings
 from refinement.services.experiments.exporting import export_name, export_pieces
 from refinement.services.experiments.reporting import comparison_wanted, results_wanted

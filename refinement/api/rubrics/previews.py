@@ -12,9 +12,15 @@ from refinement.access.objects import rubric_or_404, version_or_404
 from refinement.api.core.auth import ApiRequest
 from refinement.api.core.permissions import member
 from refinement.api.core.problems import Refused
-from refinement.forms.rubrics.rehearsals import MAX_ISSUES, MAX_TEXT_CHARS, MOST_ROUNDS, SAMPLE, PreviewForm
-from refinement.forms.rubrics.staging import preview_input
-from refinement.forms.rubrics.trying import TEXT_LIMIT
+from refinement.forms.rubrics.trying.rehearsals import (
+    MAX_ISSUES,
+    MAX_TEXT_CHARS,
+    MOST_ROUNDS,
+    SAMPLE,
+    PreviewForm,
+)
+from refinement.forms.rubrics.trying.staging import preview_input
+from refinement.forms.rubrics.trying.texts import TEXT_LIMIT
 from refinement.interchange.rubrics.yaml import rubric_from_fields
 from refinement.judging.checks import run_checks
 from refinement.judging.isolation import time_limit

@@ -12,7 +12,7 @@ from refinement.api.core.auth import ApiRequest
 from refinement.api.core.paging import Page, Paging, page_by_number
 from refinement.api.core.permissions import member
 from refinement.models import JudgeRecord
-from refinement.selectors.experiments.stored import StoredResults
+from refinement.selectors.experiments.reports.stored import StoredResults
 from refinement.selectors.trust.judges import judges_in
 from refinement.services.trust.reports import judges_wanted, trust_requested, trust_wanted
 

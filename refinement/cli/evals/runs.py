@@ -31,7 +31,7 @@ from refinement.evals.reports.results import (
 from refinement.evals.reports.summary import summary_markdown
 from refinement.evals.reports.trials import trials_of
 from refinement.execution.foreground import RunBusy
-from refinement.execution.step import StepResult
+from refinement.execution.steps.step import StepResult
 from refinement.management.commands.refine import as_interrupt
 from refinement.models import Project, RubricVersion, Run
 from refinement.selectors.runs.eval_results import eval_result

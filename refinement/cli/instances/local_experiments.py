@@ -111,14 +111,14 @@ class LocalExperiments:
         return rows.order_by("-pk").values_list("pk", flat=True).first()
 
     def results(self, number: int) -> dict[str, Any]:
-        from refinement.selectors.experiments.results import experiment_results
+        from refinement.selectors.experiments.reports.results import experiment_results
         from refinement.selectors.trust.gate import figures_with_standings
 
         row = self.row(number)
         return figures_with_standings(row, experiment_results(row.pk))
 
     def comparison(self, number: int, other: int) -> dict[str, Any]:
-        from refinement.selectors.experiments.comparisons import experiments_compared
+        from refinement.selectors.experiments.reports.comparisons import experiments_compared
 
         return experiments_compared(self.row(number).pk, self.row(other).pk)
 

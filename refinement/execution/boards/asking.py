@@ -10,9 +10,9 @@ from refinement.engine.types import History
 from refinement.execution.boards.group import Arrived, CallGroup
 from refinement.execution.boards.recording import failed_call_record, unreadable_record
 from refinement.execution.calls import Caller, CallFailed, Request, Speaker
-from refinement.execution.judging import ASKS, cut_off_complaint
-from refinement.execution.recording import Recorder
 from refinement.execution.slots import NoFreeSlot
+from refinement.execution.steps.judging import ASKS, cut_off_complaint
+from refinement.execution.steps.recording import Recorder
 from refinement.judging.boards.replies import Read
 from refinement.judging.prompts import Prompt, retry_prompt
 from refinement.models import Call

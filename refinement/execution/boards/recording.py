@@ -9,8 +9,8 @@ from django.utils import timezone
 from refinement.engine.types import BoardVerdict as Answer
 from refinement.engine.types import CriterionStance, History, PanelJudge, Verdict
 from refinement.execution.lost_connections import retry_lost_connection
-from refinement.execution.record_values import usage_values, verdict_values
-from refinement.execution.recording import STEP_DONE, Recorder, insert
+from refinement.execution.steps.record_values import usage_values, verdict_values
+from refinement.execution.steps.recording import STEP_DONE, Recorder, insert
 from refinement.models import BoardVerdict, Call, EventKind, Round, Run
 from refinement.models import PanelJudge as PanelRow
 

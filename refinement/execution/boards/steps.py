@@ -28,9 +28,9 @@ from refinement.execution.boards.recording import (
     stances_record,
 )
 from refinement.execution.calls import Caller, Request, Speaker
-from refinement.execution.judging import Evidence, assessed, checks_of, evidence_of, judged_round
-from refinement.execution.record_values import BoardResult
-from refinement.execution.recording import Recorder
+from refinement.execution.steps.judging import Evidence, assessed, checks_of, evidence_of, judged_round
+from refinement.execution.steps.record_values import BoardResult
+from refinement.execution.steps.recording import Recorder
 from refinement.execution.windows import max_reply_tokens, sources_size, window_for
 from refinement.judging.boards.context import (
     compose_view,

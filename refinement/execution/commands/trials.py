@@ -37,7 +37,7 @@ from refinement.execution.leases import (
 )
 from refinement.execution.lost_connections import ignore_lost_connection, retry_lost_connection
 from refinement.execution.slots import NoFreeSlot, waiting_label
-from refinement.execution.step import DEADLINE_SECONDS
+from refinement.execution.steps.step import DEADLINE_SECONDS
 from refinement.execution.waking import wake
 from refinement.judging.contracts import contract_violation
 from refinement.judging.isolation import while_waiting

@@ -13,9 +13,9 @@ from django.utils import timezone
 from refinement.engine.types import PanelJudge, Role, Rubric, Verdict
 from refinement.execution.calls import control_of, fill, options_of, stop_if_cancelled
 from refinement.execution.cancelling import lease_checks
-from refinement.execution.judging import Evidence, cut_off_complaint
 from refinement.execution.leases import Lease, lease_renew
-from refinement.execution.step import DEADLINE_SECONDS
+from refinement.execution.steps.judging import Evidence, cut_off_complaint
+from refinement.execution.steps.step import DEADLINE_SECONDS
 from refinement.execution.windows import expected_sizes, max_reply_tokens
 from refinement.judging.context import JudgeView
 from refinement.judging.contracts import contract_violation

@@ -11,8 +11,8 @@ from refinement.engine.scoring import assess
 from refinement.engine.types import CheckResult
 from refinement.execution.leases import Lease, lease_release
 from refinement.execution.lost_connections import retry_lost_connection
-from refinement.execution.record_values import penalty_values, verdict_values
 from refinement.execution.slots import waiting_label
+from refinement.execution.steps.record_values import penalty_values, verdict_values
 from refinement.execution.trials.judging import TrialReply, trial_heartbeat
 from refinement.execution.trust.waking import measurement_follow
 from refinement.execution.waking import wake

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django import forms
 
 from refinement.engine.types import JudgeMode, Rubric
-from refinement.forms.rubrics.bench import MOST_MODEL_CHARS, version_words
+from refinement.forms.rubrics.trying.bench import MOST_MODEL_CHARS, version_words
 from refinement.models import RubricVersion
 from refinement.providers.registry import Target
 from refinement.selectors.launch.available_models import Offer, target_typed

@@ -17,7 +17,7 @@ from refinement.engine.codec import rubric_from_json, rubric_with
 from refinement.engine.types import JudgeMode, Outcome
 from refinement.execution.calls import LocalResources
 from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
-from refinement.execution.step import StepOptions
+from refinement.execution.steps.step import StepOptions
 from refinement.management.plain_errors import plain_database_errors
 from refinement.management.progress import Progress
 from refinement.models import Run, RunStatus

@@ -15,7 +15,7 @@ from refinement.models import (
     Suite,
 )
 from refinement.selectors.experiments.progress import ENDED
-from refinement.selectors.experiments.stored import NOTHING, StoredResults, stored_of
+from refinement.selectors.experiments.reports.stored import NOTHING, StoredResults, stored_of
 
 PAGE_SIZE = 25
 MOST_NAMED = 4

@@ -13,12 +13,17 @@ from refinement.models import (
     ReportKind,
     SuiteTask,
 )
-from refinement.selectors.experiments.headline import listed
-from refinement.selectors.experiments.heatmap import Heatmap, HeatOptions, heatmap_of, tasks_of
-from refinement.selectors.experiments.leaderboard import Leaderboard, TypeTable, leaderboard_of, types_of
 from refinement.selectors.experiments.progress import LiveProgress, live_progress_of, tokens_used
-from refinement.selectors.experiments.rulers import comparable, doubts_about, with_criteria
-from refinement.selectors.experiments.stored import is_outdated
+from refinement.selectors.experiments.reports.headline import listed
+from refinement.selectors.experiments.reports.heatmap import Heatmap, HeatOptions, heatmap_of, tasks_of
+from refinement.selectors.experiments.reports.leaderboard import (
+    Leaderboard,
+    TypeTable,
+    leaderboard_of,
+    types_of,
+)
+from refinement.selectors.experiments.reports.rulers import comparable, doubts_about, with_criteria
+from refinement.selectors.experiments.reports.stored import is_outdated
 from refinement.selectors.experiments.words import rounds_only
 from refinement.selectors.reviews.blindness import blind_run_in
 from refinement.selectors.trust.gate import figures_with_standings

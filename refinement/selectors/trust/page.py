@@ -5,7 +5,7 @@ from typing import Any
 
 from refinement.charts.history import HistoryChart, Point, history_chart
 from refinement.models import JudgeRecord
-from refinement.selectors.experiments.stored import StoredResults
+from refinement.selectors.experiments.reports.stored import StoredResults
 from refinement.selectors.trust.disagreements import Case, by_task_type, cases_of
 from refinement.selectors.trust.figures import (
     COLUMNS,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from refinement.models import JudgeRecord, LabelSet, Report, ReportKind, ReportStatus
-from refinement.selectors.experiments.stored import FIELDS, NOTHING, StoredResults, stored
+from refinement.selectors.experiments.reports.stored import FIELDS, NOTHING, StoredResults, stored
 
 
 def stored_trust(record: JudgeRecord, label_set: LabelSet | None = None) -> StoredResults:

@@ -9,7 +9,7 @@ from refinement.interchange.experiments.leaderboard import EXPORTS, leaderboard_
 from refinement.interchange.experiments.rows import cells_csv
 from refinement.interchange.experiments.summary import results_markdown
 from refinement.models import Experiment
-from refinement.selectors.experiments.exports import cell_rows
+from refinement.selectors.experiments.reports.exports import cell_rows
 from refinement.selectors.trust.gate import figures_with_standings
 from refinement.services.experiments.reporting import results_wanted
 

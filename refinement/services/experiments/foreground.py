@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
-from refinement.execution.step import StepOptions, StepResult
+from refinement.execution.steps.step import StepOptions, StepResult
 from refinement.models import CellState, Experiment, ExperimentRun, ExperimentStatus, Run, RunStatus
 from refinement.services.experiments.control import experiment_pause
 from refinement.services.experiments.dealing import runs_deal

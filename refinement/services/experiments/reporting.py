@@ -4,7 +4,7 @@ from django.db.models import Q
 
 from refinement.execution.reports import report_request
 from refinement.models import Experiment, JudgeRecord, LabelSet, Measurement, Report, ReportKind
-from refinement.selectors.experiments.stored import (
+from refinement.selectors.experiments.reports.stored import (
     StoredResults,
     stored_comparison,
     stored_of,

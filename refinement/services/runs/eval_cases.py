@@ -15,7 +15,7 @@ from refinement.evals.planning import Job
 from refinement.evals.targets import instance_target
 from refinement.execution.calls import LocalResources
 from refinement.execution.foreground import RunBusy, foreground_resume, run_in_foreground
-from refinement.execution.step import DEADLINE_SECONDS, StepOptions, StepResult
+from refinement.execution.steps.step import DEADLINE_SECONDS, StepOptions, StepResult
 from refinement.models import Project, RubricVersion, Run, RunStatus
 from refinement.providers.base import ErrorKind, ProviderError
 from refinement.providers.registry import Target, build

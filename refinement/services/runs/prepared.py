@@ -19,7 +19,7 @@ from refinement.engine.metrics import run_metrics
 from refinement.engine.scoring import assess
 from refinement.engine.types import CriterionScore, Verdict
 from refinement.execution.boards.recording import board_values, panel_rows, stance_values
-from refinement.execution.record_values import (
+from refinement.execution.steps.record_values import (
     BoardResult,
     JudgedRound,
     check_rows,

@@ -2,7 +2,7 @@
 
 from refinement.execution.reports import report_request
 from refinement.models import JudgeRecord, LabelSet, ReportKind
-from refinement.selectors.experiments.stored import StoredResults
+from refinement.selectors.experiments.reports.stored import StoredResults
 from refinement.selectors.trust.stored import stored_judges, stored_trust
 
 

@@ -14,7 +14,8 @@ from refinement.diffing import compared, side_by_side
 from refinement.diffing.sides import folded
 from refinement.models import Experiment
 from refinement.selectors.compare.runs import Side, best_texts
-from refinement.selectors.experiments.cell import (
+from refinement.selectors.experiments.page import configurations_of, report_of
+from refinement.selectors.experiments.reports.cell import (
     CellFacts,
     cell_facts,
     chart_of,
@@ -24,8 +25,7 @@ from refinement.selectors.experiments.cell import (
     sides_for,
     task_at,
 )
-from refinement.selectors.experiments.heatmap import Key, tasks_of
-from refinement.selectors.experiments.page import configurations_of, report_of
+from refinement.selectors.experiments.reports.heatmap import Key, tasks_of
 from refinement.selectors.runs.texts.diffs import bounded
 
 DIFF_CHARS = 60_000  # per text

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 from refinement.access.objects import experiment_or_404, figures_or_blind
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.models import Experiment, SuiteTask
-from refinement.selectors.experiments.leaderboard import axis_of, verdict_of
 from refinement.selectors.experiments.lists import newest_experiments
+from refinement.selectors.experiments.reports.leaderboard import axis_of, verdict_of
 from refinement.services.experiments.reporting import comparison_wanted
 
 MOST_OFFERED = 60

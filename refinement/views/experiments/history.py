@@ -13,8 +13,8 @@ from refinement.access.objects import can_edit, suite_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.charts.history import HistoryChart, Point, history_chart
 from refinement.models import ExperimentRun
-from refinement.selectors.experiments.history import suite_history
 from refinement.selectors.experiments.identity import LineBy
+from refinement.selectors.experiments.reports.history import suite_history
 
 MOST_LINES = 8
 LINES: dict[str, str] = {"models": "Rubric and models", "exact": "Exactly the same settings"}

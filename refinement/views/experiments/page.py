@@ -10,10 +10,10 @@ from refinement.access.objects import can_edit, experiment_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.interchange.experiments.leaderboard import EXPORTS
 from refinement.models import Experiment
-from refinement.selectors.experiments.heatmap import ORDERS, HeatOptions
 from refinement.selectors.experiments.held import Held, held_in
 from refinement.selectors.experiments.page import ExperimentFacts, experiment_facts, report_of
 from refinement.selectors.experiments.progress import counts_of, mark_of, version_of
+from refinement.selectors.experiments.reports.heatmap import ORDERS, HeatOptions
 from refinement.services.experiments.reporting import results_wanted
 from refinement.streaming.experiments import experiment_streamed
 

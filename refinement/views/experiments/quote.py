@@ -20,7 +20,7 @@ from refinement.selectors.experiments.estimates import (
     TaskSizes,
     experiment_estimate,
 )
-from refinement.selectors.experiments.rulers import kin_warnings, ruler_in, ruler_warnings
+from refinement.selectors.experiments.reports.rulers import kin_warnings, ruler_in, ruler_warnings
 from refinement.selectors.launch.paces import duration_words
 from refinement.selectors.launch.warnings import kinship_of
 from refinement.services.experiments.checking import MOST_REPEATS

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from refinement.access.objects import version_or_404
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.types import JudgeMode
-from refinement.forms.rubrics.bench import BenchForm, HumanScoresForm
+from refinement.forms.rubrics.trying.bench import BenchForm, HumanScoresForm
 from refinement.models import Bench, BenchTrial, CandidateOrigin, Rubric, RubricVersion, TrialStatus
 from refinement.selectors.launch.available_models import models_offered
 from refinement.selectors.rubrics.bench import (

@@ -21,7 +21,7 @@ from refinement.forms.rubrics.judges import with_judge, with_panel
 from refinement.forms.rubrics.page import page_values, prototypes, with_check, with_criterion, with_metric
 from refinement.forms.rubrics.presets import with_preset, with_preset_followed
 from refinement.forms.rubrics.reading import Reading, clean_fields, read_definition
-from refinement.forms.rubrics.trying import checks_tried
+from refinement.forms.rubrics.trying.texts import checks_tried
 from refinement.forms.rubrics.words import SEVERITIES
 from refinement.selectors.launch.available_models import models_offered
 from refinement.selectors.rubrics.commands import allowed_programs

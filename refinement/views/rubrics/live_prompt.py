@@ -3,8 +3,8 @@
 from typing import Any
 
 from refinement.engine.types import Rubric
-from refinement.forms.rubrics.rehearsals import middle
-from refinement.forms.rubrics.staging import NONCE
+from refinement.forms.rubrics.trying.rehearsals import middle
+from refinement.forms.rubrics.trying.staging import NONCE
 from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import AssumedScores, assumed_history, brief_for, rehearse
 from refinement.judging.templating import TemplateFailure

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_http_methods
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.engine.sentences import round_name
 from refinement.engine.types import Rubric
-from refinement.forms.rubrics.rehearsals import SAMPLE, SAMPLES, PreviewForm
-from refinement.forms.rubrics.staging import PreviewInput, preview_input
+from refinement.forms.rubrics.trying.rehearsals import SAMPLE, SAMPLES, PreviewForm
+from refinement.forms.rubrics.trying.staging import PreviewInput, preview_input
 from refinement.judging.isolation import time_limit
 from refinement.judging.rehearsal import rehearse
 from refinement.judging.templating import TemplateFailure

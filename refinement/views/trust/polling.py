@@ -1,7 +1,7 @@
 """Polling for figures that a worker is computing, with a growing interval and an end."""
 
 from refinement.access.projects import ProjectRequest
-from refinement.selectors.experiments.stored import StoredResults
+from refinement.selectors.experiments.reports.stored import StoredResults
 
 MOST_LOOKS = 60
 SLOWEST = 10  # seconds between two looks; together about nine minutes

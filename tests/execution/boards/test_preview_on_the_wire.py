@@ -19,7 +19,7 @@ from refinement.engine.types import (
     StopReason,
 )
 from refinement.execution.advancing import run_advance
-from refinement.execution.record_values import feedback_values
+from refinement.execution.steps.record_values import feedback_values
 from refinement.judging.boards.context import feedback_text
 from refinement.judging.boards.rehearsal import stored_feedback
 from refinement.judging.rehearsal import AssumedScores, Rehearsal, rehearse

@@ -90,7 +90,7 @@ def in_mid_generation(countdown: Countdown) -> None:
 
 def before_the_step(countdown: Countdown) -> None:
     """Between two steps: after the results of one are recorded, before the next begins."""
-    from refinement.execution import step as execution
+    from refinement.execution.steps import step as execution
 
     def make(prepare: Callable[..., Any]) -> Callable[..., Any]:
         def dying(*args: Any) -> Any:
@@ -122,7 +122,7 @@ def at_the_commit(countdown: Countdown, *, after: bool) -> None:
 def at_the_yield(countdown: Countdown, *, after: bool) -> None:
     """At the commit that puts a run back in the queue, as if other work were always waiting."""
     from refinement.execution import advancing
-    from refinement.execution.recording import Recorder
+    from refinement.execution.steps.recording import Recorder
 
     commit_is_ours = at_commits(countdown, after=after)
 
@@ -180,7 +180,8 @@ def shorten(seconds: float) -> None:
     """Leases and patience of so many seconds, to spare the tests the waiting."""
     from refinement.broker import consumer, rows
     from refinement.execution import calls as calling
-    from refinement.execution import leases, recording, waking
+    from refinement.execution import leases, waking
+    from refinement.execution.steps import recording
     from wiggum_site.broker import broker
 
     lease = timedelta(seconds=seconds)

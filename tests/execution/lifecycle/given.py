@@ -17,7 +17,7 @@ from refinement.actors import broker
 from refinement.engine.codec import rubric_with
 from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric
-from refinement.execution.step import StepResult
+from refinement.execution.steps.step import StepResult
 from refinement.models import Project, QueuedMessage, Round, Run, Verdict
 from refinement.providers.registry import Target
 from refinement.services.rubrics.editing import rubric_create

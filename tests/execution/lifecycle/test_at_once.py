@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from refinement.actors import advance_run, broker
-from refinement.execution.step import StepResult
+from refinement.execution.steps.step import StepResult
 from refinement.execution.waking import sweep
 from refinement.models import AuditEntry, QueuedMessage, Run
 from refinement.services.runs.lifecycle import (

@@ -155,7 +155,7 @@ def test_after_a_kill_the_same_revision_carries_it_again_and_once(scene: Scene, 
     run = scene.launch(rubric(2))
     instruction_give(run=run, text=SAID, user=editor)
     advance(run, 1)
-    from refinement.execution import producing as production
+    from refinement.execution.steps import producing as production
 
     def dies(text: str) -> str:
         raise KeyboardInterrupt

@@ -8,7 +8,7 @@ from typing import Any
 
 from refinement.engine.types import Rubric
 from refinement.execution.foreground import run_in_foreground
-from refinement.execution.step import StepOptions, StepResult
+from refinement.execution.steps.step import StepOptions, StepResult
 from refinement.judging.sources import SourceText
 from refinement.models import Call, Project, Run, RunStatus
 from refinement.providers.registry import Target

@@ -19,8 +19,9 @@ import pytest
 from refinement.downloads import whole
 from refinement.engine.profiles import context_rules_for, rubric_for
 from refinement.engine.types import EvaluationMode, Evaluator, Handover, Metric, Round
-from refinement.execution import calls, evaluator, live_text
+from refinement.execution import calls, live_text
 from refinement.execution.commands import running
+from refinement.execution.steps import evaluator
 from refinement.models import EvaluatorRepeat, EvaluatorResult, LiveText, Project, Run, ValidationResult
 from refinement.providers import processes
 from refinement.selectors.runs.history import history_of

@@ -10,7 +10,7 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.types import Rubric
 from refinement.execution.leases import lease_take
 from refinement.execution.loop import run_loop
-from refinement.execution.step import StepOptions
+from refinement.execution.steps.step import StepOptions
 from refinement.models import Endpoint, Run, RunStatus
 from refinement.providers.base import ErrorKind
 from refinement.providers.registry import Target

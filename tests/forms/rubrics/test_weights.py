@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from refinement.forms.rubrics.trying import checks_tried
+from refinement.forms.rubrics.trying.texts import checks_tried
 from refinement.forms.rubrics.values import Refused
 from refinement.forms.rubrics.weights import shares_of, shown_weight, stored_weight, unit_of, usual_of
 from refinement.judging.isolation import time_limit

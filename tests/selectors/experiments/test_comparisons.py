@@ -6,9 +6,9 @@ import pytest
 from refinement.execution.reports import report_advance, report_request
 from refinement.interchange.suites.types import SuiteTaskText
 from refinement.models import Configuration, Report, ReportKind
-from refinement.selectors.experiments.comparisons import experiments_compared
-from refinement.selectors.experiments.history import suite_history
 from refinement.selectors.experiments.identity import differences, line_of, partner_of
+from refinement.selectors.experiments.reports.comparisons import experiments_compared
+from refinement.selectors.experiments.reports.history import suite_history
 from refinement.services.experiments.reporting import comparison_wanted
 from refinement.services.suites.editing import version_save
 from tests.models.given import a_version

@@ -2,8 +2,8 @@
 
 import pytest
 
-from refinement.selectors.experiments.headline import headline
-from refinement.selectors.experiments.leaderboard import axis_of, verdict_of
+from refinement.selectors.experiments.reports.headline import headline
+from refinement.selectors.experiments.reports.leaderboard import axis_of, verdict_of
 
 
 def entry(name, against=None):

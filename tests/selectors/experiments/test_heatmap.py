@@ -2,7 +2,7 @@
 
 import pytest
 
-from refinement.selectors.experiments.heatmap import Compared, Repeat, tiles_of, worst_cells
+from refinement.selectors.experiments.reports.heatmap import Compared, Repeat, tiles_of, worst_cells
 
 COMPARED = Compared(noise=0.5, spread=0.9)
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 from refinement.execution.reports import experiments_again, report_advance, report_outdate, report_request
 from refinement.execution.trust.keeping import figures_copy
 from refinement.models import ExperimentRun, Report, ReportKind, Run
-from refinement.selectors.experiments.results import experiment_results
-from refinement.selectors.experiments.stored import stored_results
+from refinement.selectors.experiments.reports.results import experiment_results
+from refinement.selectors.experiments.reports.stored import stored_results
 from refinement.services.experiments.reporting import results_wanted
 from tests.house.processes import ROOT
 from tests.selectors.experiments.given import a_suite_of, an_experiment
@@ -168,7 +168,8 @@ def test_the_web_process_does_not_import_numpy():
         "import sys, django; django.setup()\n"
         "from django.urls import get_resolver; get_resolver().url_patterns\n"
         "import wiggum_site.asgi, wiggum_site.api\n"
-        "import refinement.selectors.experiments.stored, refinement.selectors.experiments.history\n"
+        "import refinement.selectors.experiments.reports.stored\n"
+        "import refinement.selectors.experiments.reports.history\n"
         "import refinement.selectors.trust.stored, refinement.services.trust.reports\n"
         "print(sorted({name.split('.')[0] for name in sys.modules} & {'numpy', 'scipy'}))"
     )

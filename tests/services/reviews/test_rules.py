@@ -5,7 +5,7 @@ from django.core.exceptions import ValidationError
 
 from refinement.engine.types import Finish, Outcome, StopReason
 from refinement.execution.leases import LeaseLost, lease_take
-from refinement.execution.recording import Recorder
+from refinement.execution.steps.recording import Recorder
 from refinement.models import AuditEntry, ReviewRequest, Rubric, Run, User
 from refinement.selectors.projects.lists import NotFound
 from refinement.services.people.memberships import member_leave

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from refinement.models import BlindReading, Configuration, Experiment, ExperimentRun, Project, Report, Run
-from refinement.selectors.experiments.results import experiment_results
+from refinement.selectors.experiments.reports.results import experiment_results
 from refinement.services.runs.creating import run_create
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.services.experiments.given import JUDGE, PRODUCER

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from refinement.models import Configuration, ExperimentRun
-from refinement.selectors.experiments.results import experiment_results
+from refinement.selectors.experiments.reports.results import experiment_results
 from tests.selectors.experiments.given import a_suite_of, an_experiment
 from tests.views.experiments.test_page import better, computed, page_of
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from refinement.engine.profiles import context_rules_for, rubric_for
 from refinement.engine.types import ContextRules, EvaluationMode, Evaluator, Information
-from refinement.forms.rubrics.staging import NONCE
+from refinement.forms.rubrics.trying.staging import NONCE
 from refinement.judging.context import Brief, producer_view
 from refinement.judging.prompts import producer_prompt
 from refinement.judging.rehearsal import EXAMPLE_SOURCE, Draft, History

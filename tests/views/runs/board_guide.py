@@ -14,7 +14,7 @@ from refinement.engine.profiles import rubric_for
 from refinement.engine.scoring import assess
 from refinement.engine.types import JudgeMode, Judges, OnPlateau, PanelJudge, Rubric
 from refinement.execution.boards.recording import panel_rows
-from refinement.execution.record_values import verdict_values
+from refinement.execution.steps.record_values import verdict_values
 from refinement.models import BoardVerdict, Call, Event, Project, Round, Run, Verdict
 from refinement.models import PanelJudge as PanelRow
 from refinement.providers.registry import Target

@@ -19,10 +19,10 @@ from refinement.engine.types import (
 )
 from refinement.execution.calls import Caller, Request, Speaker
 from refinement.execution.commands.running import CannotEvaluate
-from refinement.execution.evaluator import round_evaluate
-from refinement.execution.measured import measured
-from refinement.execution.record_values import JudgedRound
-from refinement.execution.recording import Recorder
+from refinement.execution.steps.evaluator import round_evaluate
+from refinement.execution.steps.measured import measured
+from refinement.execution.steps.record_values import JudgedRound
+from refinement.execution.steps.recording import Recorder
 from refinement.execution.windows import max_reply_tokens, sources_size, window_for
 from refinement.judging.checks import LOCAL, MEASURED, CannotCheck, run_checks
 from refinement.judging.checks.kinds import Finding

@@ -7,7 +7,7 @@ from typing import Any
 
 from refinement.engine.metrics import suite_composite
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
-from refinement.selectors.experiments.rulers import comparable
+from refinement.selectors.experiments.reports.rulers import comparable
 from refinement.selectors.experiments.words import signed
 
 PAGE_SIZE = 30

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from refinement.engine.types import Draft, History, Repair, Revise, Role, Round
 from refinement.execution.calls import Caller, CallFailed, Request, Speaker
-from refinement.execution.recording import Recorder
+from refinement.execution.steps.recording import Recorder
 from refinement.execution.windows import InstructionSize, max_reply_tokens, sources_size, window_for
 from refinement.judging.candidates import read_candidate
 from refinement.judging.context import Brief, ProducerView, producer_view, repair_view

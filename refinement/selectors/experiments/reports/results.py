@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
 from refinement.selectors.experiments.clocks import busy_seconds
-from refinement.selectors.experiments.headline import headline
 from refinement.selectors.experiments.identity import differences
 from refinement.selectors.experiments.judges import judge_difference, judge_facts
-from refinement.selectors.experiments.rulers import comparable, with_criteria
-from refinement.selectors.experiments.stored import SCHEMA
+from refinement.selectors.experiments.reports.headline import headline
+from refinement.selectors.experiments.reports.rulers import comparable, with_criteria
+from refinement.selectors.experiments.reports.stored import SCHEMA
 from refinement.selectors.experiments.words import NOT_COMPARABLE
 from refinement.statistics.comparing import MISLEADING, Comparison
 from refinement.statistics.experiments import FIGURES, Group, Statistics, Trial, experiment_statistics

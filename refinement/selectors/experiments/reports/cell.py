@@ -19,9 +19,9 @@ from refinement.models import (
 )
 from refinement.selectors.compare.charts import one_scale
 from refinement.selectors.compare.runs import Side, sides_of
-from refinement.selectors.experiments.headline import listed
-from refinement.selectors.experiments.heatmap import Compared, Key, composite_value, worst_cells
-from refinement.selectors.experiments.rulers import ruler_of, rulers_differ
+from refinement.selectors.experiments.reports.headline import listed
+from refinement.selectors.experiments.reports.heatmap import Compared, Key, composite_value, worst_cells
+from refinement.selectors.experiments.reports.rulers import ruler_of, rulers_differ
 from refinement.selectors.experiments.words import share_text, signed
 from refinement.selectors.score_words import composite_text, score_change, score_text
 

@@ -20,7 +20,7 @@ from refinement.execution.commands.running import (
     readable,
 )
 from refinement.execution.live_text import live_line
-from refinement.execution.recording import Recorder
+from refinement.execution.steps.recording import Recorder
 from refinement.models import EvaluatorRepeat, EvaluatorResult, EventKind, ValidationResult
 from refinement.selectors.rubrics.commands import command_refusal
 from refinement.selectors.runs.history import evaluator_of

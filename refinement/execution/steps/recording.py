@@ -17,7 +17,9 @@ from refinement.engine.types import Feedback, Finish, History, Rubric
 from refinement.execution.events import event_record
 from refinement.execution.leases import LEASE, Lease, LeaseLost, lease_release, lease_write, released
 from refinement.execution.lost_connections import retry_lost_connection
-from refinement.execution.record_values import (
+from refinement.execution.signals import run_asking, run_ended, run_waiting
+from refinement.execution.slots import waiting_label
+from refinement.execution.steps.record_values import (
     JudgedRound,
     check_rows,
     feedback_values,
@@ -26,8 +28,6 @@ from refinement.execution.record_values import (
     usage_values,
     verdict_values,
 )
-from refinement.execution.signals import run_asking, run_ended, run_waiting
-from refinement.execution.slots import waiting_label
 from refinement.execution.waking import wake
 from refinement.models import (
     Call,

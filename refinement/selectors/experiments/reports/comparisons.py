@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from refinement.models import CellState, Configuration, Experiment, ExperimentRun, SuiteTask
-from refinement.selectors.experiments.headline import listed, open_sentence
 from refinement.selectors.experiments.identity import described, differences, partner_of
-from refinement.selectors.experiments.results import (
+from refinement.selectors.experiments.reports.headline import listed, open_sentence
+from refinement.selectors.experiments.reports.results import (
     NO_COMPARISON,
     Loaded,
     comparison_json,
@@ -20,8 +20,8 @@ from refinement.selectors.experiments.results import (
     loaded,
     trials,
 )
-from refinement.selectors.experiments.rulers import JUDGE, ruler_of, rulers_differ, with_criteria
-from refinement.selectors.experiments.stored import SCHEMA
+from refinement.selectors.experiments.reports.rulers import JUDGE, ruler_of, rulers_differ, with_criteria
+from refinement.selectors.experiments.reports.stored import SCHEMA
 from refinement.selectors.experiments.words import leaning
 from refinement.statistics.comparing import MISLEADING, Comparison, Verdict, compared
 from refinement.statistics.experiments import Table

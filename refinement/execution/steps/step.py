@@ -31,11 +31,11 @@ from refinement.engine.types import (
 )
 from refinement.execution.boards.steps import board_carry_out
 from refinement.execution.calls import Caller, CallFailed, LocalResources, ignore_text
-from refinement.execution.judging import JudgeGaveUp, round_judge
 from refinement.execution.leases import LeaseLost, lease_write
-from refinement.execution.producing import candidate_repair, candidate_write
-from refinement.execution.recording import Recorder
 from refinement.execution.slots import NoFreeSlot
+from refinement.execution.steps.judging import JudgeGaveUp, round_judge
+from refinement.execution.steps.producing import candidate_repair, candidate_write
+from refinement.execution.steps.recording import Recorder
 from refinement.judging.context import Brief
 from refinement.judging.templating import TemplateFailure
 from refinement.models import EventKind, Run

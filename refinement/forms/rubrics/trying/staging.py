@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refinement.engine.types import History, Rubric
-from refinement.forms.rubrics.rehearsals import PreviewForm
+from refinement.forms.rubrics.trying.rehearsals import PreviewForm
 from refinement.judging.context import Brief
 from refinement.judging.rehearsal import EXAMPLE_SOURCE, assumed_history, brief_for
 from refinement.models import Run

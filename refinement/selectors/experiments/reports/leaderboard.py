@@ -7,7 +7,13 @@ from typing import Any
 
 from refinement.charts.intervals import Drawn, SharedAxis, difference_axis, shared_axis
 from refinement.models import Configuration
-from refinement.selectors.experiments.rulers import KIN_WORDS, comparable, kin_of, ruler_of, rulers_differ
+from refinement.selectors.experiments.reports.rulers import (
+    KIN_WORDS,
+    comparable,
+    kin_of,
+    ruler_of,
+    rulers_differ,
+)
 from refinement.selectors.experiments.words import (
     VERDICTS,
     configuration_words,

@@ -1,4 +1,4 @@
-"""How far experiments are. Figures with intervals come from `results.py`.
+"""How far experiments are. Figures with intervals come from `reports/results.py`.
 
 `progress_of` counts an experiment's runs, `live_progress_of` adds what its page shows while it runs (squares
 of the grid, budget, time left, failures), and `glances_at` says whether open pages have to change.

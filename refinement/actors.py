@@ -97,6 +97,7 @@ def propose_rubric(proposal_id: int) -> None:
     queue_name="runs",
     priority=-1,  # before runs: it takes a moment, and has the runs that free threads wait for
     time_limit=DEALING_SECONDS * 1_000,
+    notify_shutdown=False,  # an interrupted BEGIN would keep the database locked until the worker exits
     max_retries=3,
     min_backoff=1_000,
     max_backoff=30_000,

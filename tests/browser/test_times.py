@@ -65,7 +65,7 @@ MOMENT = "2026-03-01T20:00:00Z"
 def test_a_day_is_due_by_the_readers_calendar(anywhere, project, owner, zone, due, words, look):
     run = a_run(project, user=owner)
     ReviewRequest.objects.create(project=project, run=run, reviewer=owner, asked_by=owner, due_on=due)
-    chip = anywhere(f"/p/{project.slug}/reviews/", zone, MOMENT).locator("time[data-due]")
+    chip = anywhere(f"/p/{project.slug}/reviews/", zone, MOMENT).locator("section time[data-due]")
     expect(chip).to_have_text(words)
     expect(chip).to_have_class(f"chip {look}".strip())
     expect(chip).to_have_attribute("title", re.compile("March 2026"))

@@ -46,7 +46,7 @@ ARCHIVED = 0.03
 GOING = 12  # this many of the newest runs, or 1 %, may be unfinished
 # Workers ignore runs that wake in the future. There is no model for demo runs.
 NEVER = timedelta(days=3_650)
-TAGS = ("docs", "release", "baseline", "customer", "night", "long", "checked", "to-discuss")
+TAGS = ("docs", "release", "website", "customer", "night", "long", "checked", "to-discuss")
 MODELS = (
     ("qwen3:14b", "gemma3:27b"),
     ("qwen3:14b", "qwen3:14b"),

@@ -85,7 +85,7 @@ class CategoryShape(Schema):
 
 
 class CategoryChange(Schema):
-    """What to change; what is left out stays."""
+    """What to change; omitted fields stay."""
 
     edition: int = Field(ge=1, le=2**31, description="The edition that you read.")
     name: str | None = Field(None, max_length=120, description="Empty for the automatic name.")

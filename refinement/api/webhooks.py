@@ -58,7 +58,7 @@ class WebhookNew(Schema):
 
 
 class WebhookEdit(Schema):
-    """Fields to change; omitted ones stay."""
+    """Fields to change; omitted fields stay."""
 
     address: str | None = Field(None, max_length=MOST_CHARS)
     events: list[str] | None = Field(None, max_length=20)

@@ -32,7 +32,7 @@ LABELS = {"new": "imported", "here": "already imported", "refused": "refused"}
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="show what would be imported, without changes")
 @click.option(
-    "--weights", "weights_text", metavar="NAME=W,…", help="weights of dimensions in runs.jsonl without any"
+    "--weights", "weights_text", metavar="NAME=W,…", help="weights for lines of runs.jsonl that have none"
 )
 @on_instance
 def import_command(

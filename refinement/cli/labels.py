@@ -73,7 +73,7 @@ Examples:
     metavar="RATER=MODEL",
     help="a rater that is a judge; several with the same model are repeats of one judge",
 )
-@click.option("--dry-run", is_flag=True, help="only say what would be imported")
+@click.option("--dry-run", is_flag=True, help="only report what would be imported")
 @server_options
 @project_option
 @json_option

@@ -37,7 +37,8 @@ Examples:
 
 \b
 Exit status: 0 success, 1 failure (a run ended in FAIL, an eval case failed), 2 wrong usage, 3 something
-cannot be reached or is misconfigured, 4 not found or not allowed, 130 interrupted.
+cannot be reached or is misconfigured, 4 not found or not allowed, 5 a run waits for a decision, 130
+interrupted.
 
 Commands use the database of this checkout. To use a remote instance, pass --server (or set WIGGUM_SERVER) and
 a token (WIGGUM_TOKEN). For examples, run `wiggum COMMAND --help`.

@@ -41,7 +41,7 @@ Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DO
     shell_complete=complete_rubrics,
 )
 @click.option("--task", metavar="TEXT|@FILE", help="what the text or code is for")
-@click.option("--task-type", metavar="TYPE", help="a label such as research or how-to, to group runs by")
+@click.option("--task-type", metavar="TYPE", help="a label such as research or how-to, to group runs")
 @click.option("--seed", metavar="FILE|-", help="the text to start from (default: a first draft)")
 @click.option(
     "--source",
@@ -67,7 +67,9 @@ Progress goes to stderr, the best candidate to stdout. Exit status: 0 PASS or DO
 @click.option("--detach", is_flag=True, help="leave the run to the workers and print its number")
 @click.option("--resume", type=int, metavar="RUN", help="continue an interrupted run")
 @click.option(
-    "--answer", type=click.Choice(["stop", "continue"]), help="with --resume: how a run that asks goes on"
+    "--answer",
+    type=click.Choice(["stop", "continue"]),
+    help="with --resume: the answer to a run that waits at its plateau",
 )
 @server_options
 @project_option

@@ -180,7 +180,7 @@ def experiment_stream(request: ApiRequest, experiment: int) -> HttpResponse:
 @router.post("/{int:experiment}/pause", response=ExperimentShape)
 @member("editor")
 def experiment_paused(request: ApiRequest, experiment: int) -> ExperimentShape:
-    """Pause an experiment: no more runs start, and those under way are paused."""
+    """Pause an experiment: no more runs start, and running ones are paused."""
     return changed(request, experiment, experiment_pause)
 
 
@@ -213,7 +213,7 @@ def experiment_missing_run(request: ApiRequest, experiment: int) -> MissingShape
 @member("editor")
 @creates()
 def configuration_new(request: ApiRequest, experiment: int, body: ConfigurationNew) -> ConfigurationShape:
-    """Add a configuration. Its runs are started; a finished experiment goes on."""
+    """Add a configuration. Its runs are started; a finished experiment continues."""
     row = experiment_or_404(request, experiment)
     added = configuration_add(row, spec_of(request, body), request.user)
     made_at(request, address_of(request, row))

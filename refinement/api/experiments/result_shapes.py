@@ -67,7 +67,7 @@ class ConfigurationFigures(TypeFigures):
     done: int = Field(description="Ended runs, also without a score.")
     unscored: int
     errors: int
-    missing: int = Field(description="Not started, under way or stopped.")
+    missing: int = Field(description="Not started, running or stopped.")
     best: IntervalShape | None
     rounds: IntervalShape | None
     tokens: IntervalShape | None
@@ -146,7 +146,7 @@ class Computed(Schema):
     """Figures that a worker computes, and their age."""
 
     status: Literal["queued", "running", "waiting", "done", "failed"]
-    is_current: bool = Field(description="False if newer runs are missing in the figures.")
+    is_current: bool = Field(description="False if the figures do not include the newest runs.")
     computed_at: datetime | None
     error: str = Field(description="Why they could not be computed.")
 

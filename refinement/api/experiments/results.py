@@ -45,7 +45,7 @@ class CellQuery(Schema):
     """A cell."""
 
     task: str = Field(max_length=80, description="The task's key.", examples=["restore"])
-    configuration: Number = Field(description="The configuration's id.")
+    configuration: Number = Field(description="The configuration's ID.")
 
 
 @router.get("/{int:experiment}/cell", response=CellRuns)

@@ -56,7 +56,7 @@ class Correction(Schema):
     round: int = Field(ge=1, le=LARGEST_NUMBER, examples=[1])
     kind: Kind
     position: int = Field(0, ge=0, le=MOST_POSITION)
-    fate: Fate | None = Field(description="Null takes a correction back.", examples=["addressed"])
+    fate: Fate | None = Field(description="Null removes a correction.", examples=["addressed"])
     version: str = Field("0", max_length=40, description="The version that you have seen.")
 
 

@@ -67,7 +67,7 @@ class ImportQuery(Schema):
     weights: str = Field(
         "",
         max_length=4_000,
-        description="Weights of the dimensions in runs.jsonl lines that have none.",
+        description="Weights for lines of runs.jsonl that have none.",
         examples=["depth=0.6,clarity=0.4"],
     )
 

@@ -37,7 +37,7 @@ class SuiteLine(Schema):
     version: int = Field(examples=[3])
     tasks: int
     experiments: int = Field(description="Number of experiments; counted up to 1,000.")
-    last_experiment: int | None = Field(description="The id of the newest experiment.")
+    last_experiment: int | None = Field(description="The ID of the newest experiment.")
     saved_at: datetime
     saved_by: str
     archived_at: datetime | None
@@ -118,7 +118,7 @@ class SuiteNew(Schema):
 
 
 class SuiteSave(Schema):
-    """The suite's new content. A field that is left out stays as it is."""
+    """The suite's new content. Omitted fields stay as they are."""
 
     name: str | None = Field(None, min_length=1, max_length=NAME_CHARS)
     description: str | None = Field(None, max_length=DESCRIPTION_CHARS)
@@ -152,7 +152,7 @@ class FileQuery(Schema):
     format: str = Field(
         "",
         pattern="^(yaml|csv|jsonl|eval|)$",
-        description="yaml, csv, jsonl or eval; found by the content if it is left out.",
+        description="yaml, csv, jsonl or eval; detected from the content if omitted.",
     )
     note: str = Field("", max_length=NOTE_CHARS)
 
@@ -170,7 +170,7 @@ class ImportQuery(FileQuery):
     mode: ImportMode = Field(
         ImportMode.MERGE, description="What happens to tasks that the file does not have: merge keeps them."
     )
-    dry_run: bool = Field(False, description="Only say what would change; needs no If-Match.")
+    dry_run: bool = Field(False, description="Only report what would change; needs no If-Match.")
 
 
 class ImportResult(Schema):

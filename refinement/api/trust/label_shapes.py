@@ -78,7 +78,7 @@ class LabelSetNew(TextsNew):
 
 
 class LabelSetSave(Schema):
-    """A label set's settings. A field that is left out stays as it is."""
+    """A label set's settings. Omitted fields stay as they are."""
 
     name: str | None = Field(None, min_length=1, max_length=NAME_CHARS, examples=["March labels"])
     note: str | None = Field(None, max_length=NOTE_CHARS)
@@ -135,7 +135,7 @@ class LabelImportNew(Schema):
         description="The models of raters that are judges, by rater.",
         examples=[{"gpt-4#1": "gpt-4"}],
     )
-    dry_run: bool = Field(False, description="Only say what would be imported.")
+    dry_run: bool = Field(False, description="Only report what would be imported.")
 
 
 class ImportedRater(Schema):

@@ -192,7 +192,7 @@ def put_away(request: ApiRequest, number: int, *, archived: bool) -> LabelSetLin
 @router.get("/label-sets/{int:label_set}/texts", response=Page[TextLine])
 @member()
 def label_text_list(request: ApiRequest, label_set: int, paging: Query[Paging]) -> Page[TextLine]:
-    """List a set's texts, without the texts themselves and without scores. In their order."""
+    """List the texts of a set, without their content and scores. In their order."""
     rows = items_counted(label_set_or_404(request, label_set))
     shown, following = page_by_number(rows, paging, newest_first=False, key="position")
     lines = [

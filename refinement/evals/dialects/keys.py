@@ -67,7 +67,6 @@ PROMPTFOO_TEST = Keys(
         author tags name comment notes skip_reason category
         """
     ),
-    ignored={"providerOutput": "The target is asked."},
     refused={
         "assertScoringFunction": "it scores answers with code.",
         "transform": CODE_OUTPUT,
@@ -92,7 +91,7 @@ PROMPTFOO_OPTIONS = Keys(
         "tools": "The target's own settings are used.",
         "cache": "Answers are not cached.",
         "factuality": GRADER,
-        "numGenerations": "Each case is run once, unless it says repeat.",
+        "numGenerations": "Each case runs once, unless `repeat` is set.",
     },
     refused={
         "transform": CODE_OUTPUT,

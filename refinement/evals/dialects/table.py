@@ -62,7 +62,7 @@ def reasons(places: Iterable[tuple[str, Keys]], what: str) -> Iterator[tuple[str
 
 def types() -> Iterator[tuple[str, ...]]:
     notes = dict.fromkeys(WORDS, "The case needs a var `context`. A judge scores it.")
-    notes |= dict.fromkeys(TOOL_KINDS, "A model calls no tool. Not for targets that are commands.")
+    notes |= dict.fromkeys(TOOL_KINDS, "Models call no tools here. Not supported for command targets.")
     notes |= dict.fromkeys(kinds.TOOL_CALLS, kinds.FORM_ONLY) | dict(kinds.ALWAYS_HOLD)
     notes |= {
         "execution-metrics": "Limits of tools are ignored.",

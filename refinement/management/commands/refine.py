@@ -53,7 +53,7 @@ class Command(BaseCommand):
         add = parser.add_argument
         add("--rubric", metavar="SLUG[@VERSION]", help="wiggum, ralph, simmer, or another rubric")
         add("--task", metavar="TEXT|@FILE", help="what the text or code is for")
-        add("--task-type", metavar="TYPE", help="a label such as research or how-to, to group runs by")
+        add("--task-type", metavar="TYPE", help="a label such as research or how-to, to group runs")
         add("--seed", metavar="FILE|-", help="the text to start from (default: a first draft)")
         add("--source", action="append", default=[], metavar="FILE", dest="sources")
         add("--producer", metavar="ENDPOINT/MODEL", help="the writer: ollama/NAME, embedded, scripted:FILE")
@@ -69,7 +69,7 @@ class Command(BaseCommand):
         add("--project", metavar="SLUG", help="the project; 'local' on an instance without accounts")
         add("--detach", action="store_true", help="queue the run for the workers and print its number")
         add("--resume", type=int, metavar="RUN", help="continue an interrupted run")
-        add("--answer", choices=ANSWERS, help="with --resume: how a run that asks goes on")
+        add("--answer", choices=ANSWERS, help="with --resume: the answer to a run that waits at its plateau")
         add("--json", action="store_true", dest="as_json", help="print JSON instead of the text")
 
     def handle(self, *args: Any, **options: Any) -> None:

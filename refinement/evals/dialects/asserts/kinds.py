@@ -74,8 +74,8 @@ FAMILIES: Mapping[str, str] = {
 
 # As in promptfoo, an answer that no guardrail has looked at passes.
 ALWAYS_HOLD: Mapping[str, str] = {
-    "guardrails": "Wiggum's targets have no guardrails, and without them it holds.",
-    "guardrail": "Wiggum's targets have no guardrails, and without them it holds.",
+    "guardrails": "Wiggum's targets have no guardrails, so it always passes.",
+    "guardrail": "Wiggum's targets have no guardrails, so it always passes.",
 }
 
 # Assertions on the form of an answer that is a call of a function, as JSON schemas.

@@ -215,7 +215,9 @@ class TeamRows:
             about = {"reviewer": row.reviewer.email, "run": row.run_id}
             rows.append(self.entry("review.ask", "review", row.pk, row.asked_by, row.asked_at, **about))
             if row.closed_at:
-                rows.append(self.entry("review.done", "review", row.pk, row.reviewer, row.closed_at))
+                rows.append(
+                    self.entry("review.done", "review", row.pk, row.reviewer, row.closed_at, run=row.run_id)
+                )
         return rows
 
     def entry(

@@ -128,7 +128,7 @@ def audit_options(project: Project | None) -> AuditOptions:
     )
     people = {str(user or COMMAND_LINE): actor if user else "Not signed in" for user, actor, _, _ in seen}
     actions = {action: action_label(action) for _, _, action, _ in seen}
-    types = {kind: kind.capitalize() for _, _, _, kind in seen}
+    types = {kind: kind.replace("_", " ").capitalize() for _, _, _, kind in seen}
     return AuditOptions(
         *(sorted(each.items(), key=lambda pair: pair[1].lower()) for each in (people, actions, types))
     )

@@ -7,13 +7,36 @@ from typing import Any
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from refinement.models import AuditEntry, Rubric, Run, Suite, Webhook
+from refinement.models import (
+    AuditEntry,
+    Experiment,
+    FailureCategory,
+    LabelSet,
+    Measurement,
+    Rubric,
+    Run,
+    Suite,
+    Webhook,
+)
 from refinement.selectors.people.audit_words import ACTIONS, OBJECT, Change, action_label, changes_of
 
 NAME_CHARS = 120
 MOST_DIGITS = 18
+# Objects with a page of their own, by type: the rows, the page, and the field in the page's address.
+PAGES: dict[str, tuple[QuerySet[Any], str, str]] = {
+    "experiment": (Experiment.objects.all(), "experiment_page", "pk"),
+    "failure category": (FailureCategory.objects.all(), "failure_category", "pk"),
+    "label_set": (LabelSet.objects.all(), "label_set_page", "pk"),
+    "measurement": (Measurement.objects.all(), "measurement_page", "pk"),
+    "rubric": (Rubric.objects.all(), "rubric_page", "slug"),
+    "suite": (Suite.objects.all(), "suite_page", "slug"),
+    "webhook": (Webhook.objects.all(), "webhook_page", "pk"),
+}
 # Values that name the object, by its type; the sentence says them.
 NAMED = {
+    "experiment": ("name",),
+    "failure category": ("name",),
+    "label_set": ("name",),
     "member": ("member",),
     "person": ("person",),
     "session": ("person",),
@@ -47,13 +70,20 @@ class AuditLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """An object that still exists: its name, and what its page's address is made of."""
+
+    name: str
+    page: str
+    key: object
+
+
+@dataclass(frozen=True, slots=True)
 class Objects:
     """The objects of a page of entries that still exist, and the projects that the user can open."""
 
     runs: Mapping[int, str]
-    rubrics: Mapping[int, tuple[str, str]]
-    suites: Mapping[int, tuple[str, str]]
-    webhooks: frozenset[int]
+    others: Mapping[tuple[str, int], Shown]
     projects: frozenset[int]
 
 
@@ -65,21 +95,16 @@ def audit_lines(entries: list[AuditEntry], projects: Iterable[int]) -> list[Audi
 
 def _objects(entries: list[AuditEntry], projects: frozenset[int]) -> Objects:
     runs = {number for entry in entries if (number := _run_number(entry))}
-    webhooks = _numbers(entries, "webhook")
     return Objects(
         runs=dict(Run.objects.filter(pk__in=runs).values_list("pk", "title")) if runs else {},
-        rubrics=_slugs_and_names(Rubric.objects.all(), _numbers(entries, "rubric")),
-        suites=_slugs_and_names(Suite.objects.all(), _numbers(entries, "suite")),
-        webhooks=frozenset(
-            Webhook.objects.filter(pk__in=webhooks).values_list("pk", flat=True) if webhooks else ()
-        ),
+        others={
+            (kind, row.pk): Shown(str(row), page, getattr(row, field))
+            for kind, (rows, page, field) in PAGES.items()
+            if (numbers := _numbers(entries, kind))
+            for row in rows.filter(pk__in=numbers)
+        },
         projects=projects,
     )
-
-
-def _slugs_and_names(rows: QuerySet[Any], numbers: set[int]) -> dict[int, tuple[str, str]]:
-    found = rows.filter(pk__in=numbers).only("slug", "name") if numbers else ()
-    return {row.pk: (row.slug, row.name) for row in found}
 
 
 def _numbers(entries: list[AuditEntry], kind: str) -> set[int]:
@@ -111,10 +136,16 @@ def _line(entry: AuditEntry, objects: Objects) -> AuditLine:
         words = f"changed the {one.name} of {{a rubric}}"
     lead, object_words, tail = (*OBJECT.split(words, maxsplit=1), "", "")[:3]
     name, href = _name(entry, objects, object_words), _href(entry, objects)
+    kind = f"{entry.object_type.replace('_', ' ')} "
+    name = name.removeprefix(kind) if lead.endswith(f"the {kind}") else name  # "the webhook 7"
     if one and (entry.action == "rubric.save" or entry.object_type == "member"):
-        tail = f"{tail} from {one.before} to {one.after}"
+        tail = f"{tail} from {_quoted(one.before)} to {_quoted(one.after)}"
         changes.remove(one)
     return AuditLine(entry, lead, name if object_words else "", href, tail, changes)
+
+
+def _quoted(value: str | None) -> str:
+    return f"“{value}”" if value and " " in value else str(value)
 
 
 def _name(entry: AuditEntry, objects: Objects, otherwise: str) -> str:
@@ -124,16 +155,20 @@ def _name(entry: AuditEntry, objects: Objects, otherwise: str) -> str:
         return objects.runs.get(run) or f"run {run}"
     if otherwise == "a run":
         return otherwise
-    if entry.object_type in ("rubric", "suite"):
-        listed = objects.rubrics if entry.object_type == "rubric" else objects.suites
-        known = listed.get(_number(entry.object_id) or 0)
-        return known[1] if known else str(_value(entry, "name") or f"{entry.object_type} {entry.object_id}")
+    if entry.object_type != "webhook" and (known := _known(entry, objects)):
+        return known.name
     if entry.object_type in ("endpoint", "price"):
         return entry.object_id
     named = next((found for key in NAMED.get(entry.object_type, ()) if (found := _value(entry, key))), None)
     if named is None and entry.object_type == "project" and entry.project:
         named = entry.project.name
-    return str(named)[:NAME_CHARS] if named else f"{entry.object_type} {entry.object_id}".strip() or otherwise
+    if named:
+        return str(named)[:NAME_CHARS]
+    return f"{entry.object_type.replace('_', ' ')} {entry.object_id}".strip() or otherwise
+
+
+def _known(entry: AuditEntry, objects: Objects) -> Shown | None:
+    return objects.others.get((entry.object_type, _number(entry.object_id) or 0))
 
 
 def _href(entry: AuditEntry, objects: Objects) -> str:
@@ -143,13 +178,8 @@ def _href(entry: AuditEntry, objects: Objects) -> str:
         return ""
     if run is not None:
         return reverse("run_page", args=[project.slug, run]) if run in objects.runs else ""
-    number = _number(entry.object_id) or 0
-    if entry.object_type == "rubric" and number in objects.rubrics:
-        return reverse("rubric_page", args=[project.slug, objects.rubrics[number][0]])
-    if entry.object_type == "suite" and number in objects.suites:
-        return reverse("suite_page", args=[project.slug, objects.suites[number][0]])
-    if entry.object_type == "webhook" and number in objects.webhooks:
-        return reverse("webhook_page", args=[project.slug, number])
+    if known := _known(entry, objects):
+        return reverse(known.page, args=[project.slug, known.key])
     if entry.object_type == "project":
         return reverse("project_home", args=[project.slug])
     listed = LISTS.get(entry.object_type)

@@ -13,12 +13,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from refinement.models import AuditEntry, User
+from refinement.models import AuditEntry, FailureCategory, LabelSet, User
 from refinement.selectors.people.audit import PAGE_SIZE
 from refinement.selectors.people.audit_words import ACTIONS, action_label, value_text
 from refinement.selectors.rubrics.definitions import definition_of
 from refinement.services.audit import audit_record
 from refinement.services.rubrics.editing import version_create
+from tests.services.experiments.given import an_experiment
 from tests.views.runs.listed import a_version, runs_of
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +85,28 @@ def test_objects_that_exist_are_links_and_others_their_number(as_owner, project,
     assert (gone.object, gone.href) == ("run 999999", "")
 
 
+def test_label_sets_experiments_and_categories_are_links(as_owner, project, owner, log):
+    version = a_version(project)
+    about = {"project": project, "rubric": version.rubric, "rubric_version": version}
+    labels = LabelSet.objects.create(name="Release notes", **about)
+    category = FailureCategory.objects.create(
+        project=project, criterion="depth", automatic_name="No rollback"
+    )
+    experiment = an_experiment(project, user=owner)
+    record(project, owner, "labels.import", "label_set", labels.pk, after={"ratings": 2340})
+    record(project, owner, "failures.merge", "failure category", category.pk)
+    record(project, owner, "experiment.pause", "experiment", experiment.pk)
+    record(project, owner, "labels.archive", "label_set", 999_999)
+
+    gone, paused, merged, imported = as_owner.get(log).context["page"].lines[:4]
+
+    assert (paused.object, paused.href) == (experiment.name, f"/p/alpha/experiments/{experiment.pk}/")
+    assert (merged.object, merged.href) == ("No rollback", f"/p/alpha/failures/categories/{category.pk}/")
+    assert (imported.object, imported.href) == ("Release notes", f"/p/alpha/labels/{labels.pk}/")
+    assert [(change.name, change.after) for change in imported.changes] == [("ratings", "2,340")]
+    assert (gone.lead + gone.object, gone.href) == ("archived the label set 999999", "")
+
+
 def test_an_administrator_has_links_only_where_they_are_a_member(as_boss, project):
     record(project, None, "project.settings", "project", project.pk)
 
@@ -107,7 +130,8 @@ def test_values_are_words_not_codes(value, words):
 def test_every_recorded_action_has_words():
     found = set()
     for path in (settings.BASE_DIR / "refinement").rglob("*.py"):
-        calls = re.findall(r"(?:action=|_record\(|record_change\()\s*([^\n]*)", path.read_text())
+        begins = r"(?:action=|_record\(|record_change\(|\baudit(?:ed)?\()\s*([^\n]*)"
+        calls = re.findall(begins, path.read_text())
         found |= {name for call in calls for name in re.findall(r'"([a-z_]+\.[a-z_]+)"', call)}
 
     assert len(found) > 50

@@ -81,10 +81,11 @@ def test_one_line_says_that_no_model_server_answers(as_editor, address, project,
     words = "No model server answers"
     assert words not in as_editor.get(address).content.decode()
     runs_of(project, status="queued")
-    runs_of(project, status="waiting")
+    runs_of(project, status="waiting", waiting_endpoint="ollama")
     page = as_editor.get(address).content.decode()
     assert words in page
     assert "2 runs are waiting and continue when one is back." in page
+    assert "ollama is down" not in page
     system[0] = a_system(("ollama", True))
     assert words not in as_editor.get(address).content.decode()
 

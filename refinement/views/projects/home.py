@@ -60,12 +60,13 @@ def project_home(request: ProjectRequest) -> HttpResponse:
     system = system_state()
     home = home_of(request.membership)
     own_model = has_own_model(system)
+    stalled = 0 if own_model else stalled_count(request.project)
     page = {
         "section": "home",
         "home": home,
         "can_edit": request.membership.can_edit,
-        "problems": problems_of(system, home.waiting),
-        "stalled": 0 if own_model else stalled_count(request.project),
+        "problems": problems_of(system, {} if stalled else home.waiting),
+        "stalled": stalled,
         "experiments": experiments_for_home(request.project),
         "hides": bool(request.blind_runs),
         "has_own_model": own_model,

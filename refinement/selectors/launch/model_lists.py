@@ -119,9 +119,8 @@ def model_choices(offers: Sequence[Offer], chosen: str) -> list[Any]:
 
 
 def model_label(info: ModelInfo) -> str:
-    """A model's name with its size."""
-    size = info.parameters or (f"{info.size_bytes / 1e9:.1f} GB" if info.size_bytes else "")
-    return f"{info.name} ({size})" if size else info.name
+    """A model's name with its number of parameters."""
+    return f"{info.name} ({info.parameters})" if info.parameters else info.name
 
 
 def facts_of(info: ModelInfo) -> list[str]:

@@ -154,7 +154,7 @@ def call_line(call: Call, judges: Mapping[int, str]) -> CallLine:
         error=ERROR_LABELS.get(call.error_kind, call.error_kind),
         error_message=call.error_message,
         cut=call.finish_reason == "length",
-        reply_start=start,
+        reply_start="\n".join(line for line in start.splitlines() if line.strip()),
         reply_chars=getattr(call, "reply_chars", 0) or 0,
         reading=tuple(partial_verdict(start)) if call.role == "judge" else (),
     )

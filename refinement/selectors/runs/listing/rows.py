@@ -118,13 +118,15 @@ def rows_of(
 
 def _row(entry: Listed, facts: RowFacts, excerpt: Excerpt | None, now: datetime) -> Row:
     run, person = entry.run, entry.run.created_by
-    hidden = entry.all_tags[TAGS:]
+    # The experiment's tag stands first. Beside it there is room for one more, or for how many there are.
+    fits = TAGS if not run.experiment_id or len(entry.all_tags) == 1 else 0
+    hidden = entry.all_tags[fits:]
     marks = [(sign, words, count) for name, sign, words in MARKS if (count := getattr(run, name))]
     return Row(
         number=run.pk,
         title=run.title or "Untitled",
         state=_state(entry, facts),
-        tags=entry.all_tags[:TAGS],
+        tags=entry.all_tags[:fits],
         more_tags=f"+{len(hidden)}" if hidden else "",
         more_title=", ".join(hidden),
         source="example" if run.is_example else "imported" if run.source else "",

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from refinement.cli.instances.trust import Judges, JudgeTrust
 
 FIGURES = (
-    *("kappa", "kappa_baseline", "alpha", "bias", "mae", "tau_b", "within_one", "within_one_baseline"),
-    *("retest_sd", "smallest_difference", "flip_rate"),
+    *("kappa", "kappa_baseline", "alpha", "alpha_ordinal", "bias", "mae", "tau_b"),
+    *("within_one", "within_one_baseline", "retest_sd", "smallest_difference", "flip_rate"),
 )
 COUNTS = ("n", "raters", "pairs_n", "alpha_n", "retest_items", "retest_judgements")
 UNKNOWN = {"value": None, "low": None, "high": None}
@@ -29,6 +29,7 @@ STANDINGS = {
     "not_enough": "not enough evidence",
     "not_measurable": "people do not agree",
     "as_people": "not worse than people",
+    "unclear": "not clear yet",
     "below_people": "below people",
     "not_usable": "not usable yet",
     "unknown": "no second person",
@@ -116,7 +117,7 @@ def criterion_values(entry: dict[str, Any]) -> dict[str, Any]:
     """Every figure has `value`, `low` and `high`, which are null where they are unknown."""
     return {
         **{name: entry[name] for name in COUNTS},
-        **{name: entry[name] or UNKNOWN for name in FIGURES},
+        **{name: entry.get(name) or UNKNOWN for name in FIGURES},
         "standing": entry["standing"],
         "worse_than_people": entry["worse_than_people"],
     }

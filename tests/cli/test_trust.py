@@ -15,7 +15,7 @@ from tests.services.trust.rated import two_judges
 from tests.statistics.ratings import EXPECTED, SCALES, criteria, ratings
 
 FIGURES = {
-    *("kappa", "kappa_baseline", "alpha", "bias", "mae", "tau_b"),
+    *("kappa", "kappa_baseline", "alpha", "alpha_ordinal", "bias", "mae", "tau_b"),
     *("retest_sd", "smallest_difference", "flip_rate"),
 }
 

@@ -56,7 +56,9 @@ class ValueShape(Schema):
     high: float | None
 
 
-Standing = Literal["not_enough", "not_measurable", "as_people", "below_people", "not_usable", "unknown"]
+Standing = Literal[
+    "not_enough", "not_measurable", "as_people", "unclear", "below_people", "not_usable", "unknown"
+]
 
 
 class CriterionTrust(Schema):
@@ -73,6 +75,7 @@ class CriterionTrust(Schema):
     kappa: ValueShape | None = Field(description="Quadratic-weighted, with each person, averaged.")
     kappa_baseline: ValueShape | None = Field(description="Of always giving the most common score: 0.")
     alpha: ValueShape | None = Field(description="Krippendorff's alpha over people: the ceiling.")
+    alpha_ordinal: ValueShape | None = Field(None, description="The same by ranks instead of distances.")
     bias: ValueShape | None = Field(description="The judge minus the mean of people.")
     mae: ValueShape | None
     tau_b: ValueShape | None

@@ -22,8 +22,8 @@ from refinement.statistics.agreement.preferences import family_measure, length_m
 SCHEMA = 1
 DIGITS = 10  # values with four decimals must not be rounded twice
 FIGURES = (
-    *("kappa", "kappa_baseline", "alpha", "bias", "mae", "tau_b", "within_one", "within_one_baseline"),
-    *("retest_sd", "smallest_difference", "flip_rate"),
+    *("kappa", "kappa_baseline", "alpha", "alpha_ordinal", "bias", "mae", "tau_b"),
+    *("within_one", "within_one_baseline", "retest_sd", "smallest_difference", "flip_rate"),
 )
 COARSE = 20.0  # on scales wider than this, "one point" is a tenth of the scale
 

@@ -1,6 +1,6 @@
 """What figures amount to: how much evidence there is, and how a judge compares with people."""
 
-from refinement.selectors.trust.words import COMPARES, FIRST, GATES, LEAST_ALPHA
+from refinement.selectors.trust.words import AS_GOOD, COMPARES, FIRST, GATES, LEAST_ALPHA
 from refinement.statistics.agreement.bootstrap import Figure
 from refinement.statistics.agreement.judges import JudgeFigures
 
@@ -23,7 +23,8 @@ def standing(found: JudgeFigures) -> str:
     - `not_measurable`: people do not agree with each other.
     - `not_usable`: its kappa may be 0, which is what a constant score reaches.
     - `below_people`: it agrees less with a person than another person does, by more than chance.
-    - `as_people`: that is not shown.
+    - `as_people`: its kappa is shown to be at most 0.1 below that of people with each other.
+    - `unclear`: neither is shown.
     - `unknown`: no text has scores by two people.
     """
     if people_disagree(found):
@@ -33,10 +34,9 @@ def standing(found: JudgeFigures) -> str:
     kappa = found["kappa"]
     if kappa is None or kappa.low is None or kappa.low <= 0:
         return "not_usable"
-    worse = worse_than_people(found)
-    if worse is None:
+    if found["against_people"] is None:
         return "unknown"
-    return "below_people" if worse else "as_people"
+    return {True: "below_people", False: "as_people", None: "unclear"}[worse_than_people(found)]
 
 
 def people_disagree(found: JudgeFigures) -> bool:
@@ -48,9 +48,13 @@ def people_disagree(found: JudgeFigures) -> bool:
 def worse_than_people(found: JudgeFigures) -> bool | None:
     """Whether the judge agrees less with a person than people do with each other.
 
-    None if that is unknown, or if people do not agree with each other.
+    None if neither is shown, or if people do not agree with each other.
     """
     apart: Figure | None = found["against_people"]
-    if found.items < FIRST or people_disagree(found) or apart is None or apart.high is None:
+    if found.items < FIRST or people_disagree(found) or apart is None:
         return None
-    return apart.high < 0
+    if apart.low is None or apart.high is None:
+        return None
+    if apart.high < 0:
+        return True
+    return False if apart.low > -AS_GOOD else None

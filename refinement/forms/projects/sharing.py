@@ -95,6 +95,6 @@ class ProjectSettingsForm(forms.Form):
     gate_like_people = forms.BooleanField(
         label="Not worse than people",
         required=False,
-        help_text="Fails a judge that is shown to agree with people less than they agree with each other.",
+        help_text="The judge must be shown to agree with people as well as they agree with each other.",
     )
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)

@@ -174,6 +174,7 @@ COLUMNS: Sequence[tuple[str, str, int | None]] = (
     ("Weighted κ", "kappa", 3),
     ("κ of the most common score", "kappa_baseline", 3),
     ("α of people", "alpha", 3),
+    ("α, ordinal", "alpha_ordinal", 3),
     ("Bias", "bias", 3),
     ("MAE", "mae", 3),
     ("Kendall τ-b", "tau_b", 3),
@@ -194,7 +195,7 @@ def all_figures(report: Report) -> list[dict[str, Any]]:
             "raters": entry["raters"],
             "alpha_n": entry["alpha_n"],
             "retests": (entry["retest_items"], entry["retest_judgements"]),
-            "figures": [full_text(entry[key], digits) for _, key, digits in COLUMNS],
+            "figures": [full_text(entry.get(key), digits) for _, key, digits in COLUMNS],
         }
         for entry in entries_of(report)
     ]

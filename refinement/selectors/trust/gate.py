@@ -9,6 +9,7 @@ from django.db.models import Min, Q
 
 from refinement.engine.types import Outcome
 from refinement.models import Experiment, JudgeRecord, Project, RubricVersion, Run, RunStatus
+from refinement.selectors.trust.words import FIRST
 
 UNPROVEN = "unproven judge"
 GATED = (
@@ -61,7 +62,7 @@ class Rule:
             return Standing(False, NO_RECORD)
         reasons = [
             *self._labels(record.labels),
-            *self._kappa(record.kappa),
+            *self._kappa(record.kappa, record.labels),
             *self._people(record.worse_than_people),
         ]
         return Standing(not reasons, "; ".join(reasons))
@@ -71,9 +72,11 @@ class Rule:
             return []
         return [f"{labels:,} of {self.labels:,} texts labelled"]
 
-    def _kappa(self, kappa: float | None) -> list[str]:
+    def _kappa(self, kappa: float | None, labels: int) -> list[str]:
         if self.kappa is None:
             return []
+        if 0 < labels < FIRST:
+            return [f"κ of {labels} labelled texts is not enough evidence, {FIRST} are required"]
         if kappa is None:
             return ["its agreement with people (κ) is not known"]
         if Decimal(str(kappa)) >= self.kappa:
@@ -84,7 +87,7 @@ class Rule:
         if not self.like_people or worse is False:
             return []
         if worse is None:
-            return ["it is not known whether it agrees with people less than they agree with each other"]
+            return ["it is not shown to agree with people as well as they agree with each other"]
         return ["it agrees with people less than they agree with each other"]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from refinement.engine.boards import lower_median
 from refinement.engine.safeguards import family_of
@@ -32,7 +32,7 @@ WRITER = ("origin", "run__producer_model", "run__producer_family")
 
 
 class Judgement(NamedTuple):
-    """The judge's scores of one text."""
+    """The judge's scores of one text. A pasted text has neither a label item nor a round."""
 
     label_item: int | None
     round: int | None
@@ -68,11 +68,9 @@ def trial_judgements(record: JudgeRecord, label_set: LabelSet | None) -> Iterato
 
 
 def trials_of(record: JudgeRecord, label_set: LabelSet | None) -> list[dict[str, Any]]:
-    """Of texts with a label or a round, without spoiled copies; the newest first."""
+    """Of all texts that it measured, pasted ones included, without spoiled copies; the newest first."""
     measured = "bench__measured__"
-    of_text = Q(**{measured + "label_item__isnull": False}) | Q(**{measured + "round__isnull": False})
     trials = BenchTrial.objects.filter(
-        of_text,
         **{measured + "measurement__in": measurements_of(record), measured + "edit": ""},
         status=TrialStatus.DONE,
     )

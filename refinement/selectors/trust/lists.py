@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet, Sum
 
 from refinement.models import JudgeRecord, LabelSet, Project, Rubric, Run
+from refinement.selectors.trust.facts import fact_words
 from refinement.selectors.trust.stored import criteria_of, pending_of
-from refinement.selectors.trust.words import FIRST, Entry, Standing, fact_words
+from refinement.selectors.trust.words import FIRST, Entry, Standing
 
 PAGE_SIZE = 30
 MOST_OFFERED = 100

@@ -23,6 +23,7 @@ from refinement.selectors.trust.measured import measured_page
 from refinement.selectors.trust.stored import criteria_of
 from refinement.selectors.trust.words import (
     COMPARES,
+    FIRST,
     STEPS,
     Report,
     evidence_words,
@@ -68,7 +69,8 @@ def gate_words(record: JudgeRecord) -> str:
     """Whether the judge passes its project's gate rule, or would pass the rule on people."""
     rule = rule_of(record.project)
     if not rule:
-        worse = " This judge would not pass “not worse than people”." if record.worse_than_people else ""
+        fails = record.labels >= FIRST and record.worse_than_people is not False
+        worse = " This judge would not pass “not worse than people”." if fails else ""
         return f"No gate rule is set.{worse}"
     standing = rule.standing(record)
     return (

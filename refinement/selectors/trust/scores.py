@@ -25,7 +25,7 @@ CHARS_A_WORD = 6  # lengths are stored as characters
 class Text(NamedTuple):
     """A text that somebody scored."""
 
-    key: str  # "label:ID" or "round:ID"
+    key: str  # "label:ID", "round:ID" or "pasted:PROMPT"
     chars: int
     family: str  # of the model that wrote it; empty if unknown
 
@@ -94,6 +94,7 @@ class Gathering:
         self.keys = set(self.found.keys)
         self.label_items: dict[int, int] = {}  # primary keys to places in `texts`
         self.rounds: dict[int, int] = {}
+        self.pasted: dict[str, int] = {}  # their prompts to places in `texts`
         self.people: dict[str, int] = {}
         self.repeats: dict[int, int] = {}  # places of texts to the number of judgements
         self.by_user: set[tuple[int, int]] = set()  # who labelled which text
@@ -155,6 +156,11 @@ class Gathering:
                 if entry.round not in self.rounds:
                     self.rounds[entry.round] = self.place(f"round:{entry.round}", entry.chars, entry.family)
                 place = self.rounds[entry.round]
+            elif place is None and entry.label_item is None:
+                # Nobody labels pasted texts; they show the judge's noise.
+                if entry.prompt not in self.pasted:
+                    self.pasted[entry.prompt] = self.place(f"pasted:{entry.prompt}", entry.chars, "")
+                place = self.pasted[entry.prompt]
             if place is not None:
                 self.add_judgement(place, self.kept(entry.scores, ()), entry.prompt, entry.composite)
 

@@ -13,8 +13,9 @@ from refinement.charts.intervals import number_text
 FIRST, USABLE, GATES, COMPARES = STEPS = (30, 50, 100, 200)
 # People who agree less than this do not agree on what the criterion means: no judge can be measured.
 LEAST_ALPHA = 0.2
+# A judge is not worse than people if its κ is shown to be no further below theirs.
+AS_GOOD = 0.1
 MOST_NAMED = 4
-MOST_EXCEPTED = 2  # criteria that a list names
 NOTICEABLE = 0.025  # of the scale: smaller biases are not worth a sentence
 CONSTANT = "no better than always giving the most common score"
 RAISED = "too high"
@@ -44,6 +45,7 @@ class Standing:
 
 STANDINGS: Mapping[str, Standing] = {
     "as_people": Standing("✓", "not worse than people", "ok"),
+    "unclear": Standing("·", "not clear yet"),
     "below_people": Standing("▲", "below people", "warn"),
     "not_usable": Standing("✕", "not usable yet", "bad"),
     "not_measurable": Standing("–", "people disagree"),
@@ -78,7 +80,7 @@ def _evidence(report: Report) -> list[list[Part]]:
         disagree = _groups(report)["not_measurable"]
         start, rest = (
             "Not enough evidence yet.",
-            f"{_texts(labels)} labelled so far; a first answer needs {FIRST}.",
+            f"{count_words(labels)} labelled so far; a first answer needs {FIRST}.",
         )
         if not labels:
             start = "Nobody knows yet how good this judge is."
@@ -96,13 +98,15 @@ def _agreement(report: Report) -> list[list[Part]]:
     groups = _groups(report)
     good, mid, bad = groups["as_people"], groups["below_people"], groups["not_usable"]
     everything = sum(len(entries) for entries in groups.values())
-    sentences = []
+    sentences: list[list[Part]] = []
     if good:
         sentences.append(_as_people(good, mid, bad, report, whole=len(good) == everything))
         if bad and mid:
             sentences.append([Part("On "), *_names(mid), Part(" it is below them.")])
     elif mid or bad:
         sentences += _below(mid, bad, report, everything)
+    if groups["unclear"]:
+        sentences.append(_unclear(groups["unclear"], everything, first=not sentences))
     if groups["not_measurable"]:
         sentences.append(_people_disagree(groups["not_measurable"], everything))
     if groups["unknown"]:
@@ -157,6 +161,13 @@ def _below(mid: Sequence[Entry], bad: Sequence[Entry], report: Report, everythin
         parts += _on(mid, everything)
         sentences.append([*parts, *([] if everything == 1 else _where(mid, report)), Part(".")])
     return sentences
+
+
+def _unclear(entries: Sequence[Entry], everything: int, *, first: bool) -> list[Part]:
+    if first:
+        start = "It is not clear yet whether this judge agrees with people as well as people agree with "
+        return [Part(f"{start}each other"), *_on(entries, everything), Part(".")]
+    return [Part("On "), *_names(entries), Part(" it is not clear yet.")]
 
 
 def _people_disagree(entries: Sequence[Entry], everything: int) -> list[Part]:
@@ -221,11 +232,14 @@ def _overall_bias(report: Report) -> list[Part]:
     return [Part(f"Overall it {' and '.join(found)}.")] if found else []
 
 
-def _noise(report: Report) -> list[Part]:
+def all_noise_words(report: Report) -> str:
+    """Which differences are noise, on the composite and at worst; empty if that is not known."""
     words = noise_words(report["composite"], report)
-    if words and len(report["criteria"]) > 1:
-        words = _noise_of_all(report) or words
-    if words:
+    return (len(report["criteria"]) > 1 and words and _noise_of_all(report)) or words
+
+
+def _noise(report: Report) -> list[Part]:
+    if words := all_noise_words(report):
         return [Part(words, True)]
     return [Part("Its noise is not known yet.")] if report["labels"] >= FIRST else []
 
@@ -268,7 +282,7 @@ def criterion_sentence(entry: Entry, report: Report) -> str:
     if not entry["n"]:
         words = "No texts labelled yet."
     elif entry["standing"] == "not_enough":
-        words = f"Not enough evidence: {_texts(entry['n'])} labelled, and a first answer needs {FIRST}."
+        words = f"Not enough evidence: {count_words(entry['n'])} labelled, and a first answer needs {FIRST}."
     else:
         words = f"{_standing_sentence(entry)}{_bias_sentence(entry, report)}"
     noise = noise_words(entry, report)
@@ -280,7 +294,9 @@ def _standing_sentence(entry: Entry) -> str:
     alpha = f" (κ {kappa} of {_two(entry['alpha'])})" if entry["alpha"] else ""
     match entry["standing"]:
         case "as_people":
-            return f"It is not shown that it agrees with people less than they agree with each other{alpha}."
+            return f"Agrees with people about as well as they agree with each other{alpha}."
+        case "unclear":
+            return f"May agree with people less than they agree with each other{alpha}: more texts will tell."
         case "below_people":
             return f"Agrees with people less than they agree with each other{alpha}."
         case "not_usable":
@@ -337,42 +353,6 @@ def family_words(report: Report) -> str:
     return "It prefers texts by other families." if gap["high"] < 0 else "No preference shown."
 
 
-def fact_words(
-    *,
-    labels: int,
-    kappa: float | None,
-    alpha: float | None,
-    worse: bool | None,
-    criteria: Sequence[Entry] = (),
-) -> Standing:
-    """What a list says about a judge; by criterion, where several of them are known."""
-    if not labels:
-        return Standing("·", "No texts labelled yet" if alpha is None else "Labelled texts not scored yet")
-    if labels < FIRST:
-        return Standing("·", f"Not enough evidence: {_texts(labels)} labelled")
-    if worse is None and alpha is not None and alpha <= LEAST_ALPHA:
-        return Standing("–", "People disagree with each other")
-    if worse is None or kappa is None:
-        return Standing("·", "How well people agree is not known")
-    if len(criteria) > 1:
-        return _fact_of_criteria(criteria, worse)
-    if worse:
-        return Standing("▲", "Below people", "warn")
-    return Standing("✓", "Not worse than people", "ok")
-
-
-def _fact_of_criteria(criteria: Sequence[Entry], worse: bool) -> Standing:
-    rest = [entry["name"] for entry in criteria if entry["standing"] != "as_people"]
-    if all(entry["standing"] == "below_people" for entry in criteria):
-        return Standing("▲", f"Below people on all {len(criteria)} criteria", "warn")
-    words = f"Not worse than people on {len(criteria) - len(rest)} of {len(criteria)} criteria"
-    if rest and len(rest) <= MOST_EXCEPTED and len(rest) < len(criteria):
-        words += f", but not on {' and '.join(rest)}"
-    elif not rest and worse:
-        words += ", but on the composite"
-    return Standing("▲", words, "warn") if rest or worse else Standing("✓", words, "ok")
-
-
 def points(value: float, report: Report) -> str:
     """A distance on the rubric's scale with as many decimals as make sense on it."""
     digits = decimals(report)
@@ -401,5 +381,5 @@ def _two(figure: Figure | None) -> str:
     return "" if not figure or figure["value"] is None else number_text(figure["value"], 2)
 
 
-def _texts(count: int) -> str:
+def count_words(count: int) -> str:
     return f"{count} text{'' if count == 1 else 's'}"

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from refinement.statistics.agreement.alpha import alpha_measure
+from refinement.statistics.agreement.alpha import Level, alpha_measure
 from refinement.statistics.agreement.bootstrap import Figure, Measure, figures_of
 from refinement.statistics.agreement.errors import bias_measure, mae_measure, most_common, within
 from refinement.statistics.agreement.kappa import against_people_measure, kappa_measure
@@ -83,6 +83,7 @@ def judge_measures(ratings: Ratings) -> dict[str, Measure | None]:
     return {
         "kappa": kappa_measure(shared.judge, shared.people) if some else None,
         "alpha": alpha_measure(ratings.people),
+        "alpha_ordinal": alpha_measure(ratings.people, Level.ORDINAL),
         "bias": bias_measure(shared.judge, shared.people),
         "mae": mae_measure(shared.judge, shared.people),
         "tau_b": tau_measure(*row_means(shared)) if some else None,

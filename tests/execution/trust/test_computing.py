@@ -241,13 +241,13 @@ def test_reports_of_deleted_judges_are_deleted(project, version):
 # --- evidence and standing ------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("texts", "evidence", "standing"),
-    [(29, "not_enough", "not_enough"), (30, "usable", "as_people"), (100, "may_gate", "as_people")],
+    [(29, "not_enough", "not_enough"), (30, "usable", "unclear"), (100, "may_gate", "as_people")],
 )
-def test_below_30_labels_there_is_no_verdict(project, texts, evidence, standing):
+def test_few_labels_give_no_verdict(project, texts, evidence, standing):
     record, _ = two_judges(project, texts)
     found = compute_trust(record.pk)
     assert (found["labels"], found["evidence"], found["composite"]["standing"]) == (texts, evidence, standing)
-    assert found["composite"]["worse_than_people"] is (None if texts < 30 else False)
+    assert found["composite"]["worse_than_people"] is (False if standing == "as_people" else None)
 
 
 def test_a_wild_judge_is_not_usable_or_below_people(project):

@@ -30,6 +30,7 @@ def test_how_much_people_agree(project, expected, name):
         wanted = expected[name, entry["key"]]
         assert entry["alpha_n"] == wanted.items
         assert entry["alpha"]["value"] == pytest.approx(wanted.interval, abs=5e-5)
+        assert entry["alpha_ordinal"]["value"] == pytest.approx(wanted.ordinal, abs=5e-5)
         assert entry["alpha"]["low"] < wanted.interval < entry["alpha"]["high"]
 
 

@@ -10,7 +10,8 @@ def figure(value: float | None, reach: float = 0.1) -> dict[str, float | None] |
 def an_entry(key: str = "depth", standing: str = "as_people", **given: Any) -> dict[str, Any]:
     """A criterion's figures, or the composite's; figures can be given as plain numbers."""
     numbers = {
-        "kappa": 0.68, "kappa_baseline": 0.0, "alpha": 0.7, "bias": 0.05, "mae": 0.96, "tau_b": 0.56,
+        "kappa": 0.68, "kappa_baseline": 0.0, "alpha": 0.7, "alpha_ordinal": 0.69, "bias": 0.05,
+        "mae": 0.96, "tau_b": 0.56,
         "within_one": 0.77, "within_one_baseline": 0.67, "retest_sd": 0.28, "smallest_difference": 0.8,
         "flip_rate": 0.04,
     }  # fmt: skip

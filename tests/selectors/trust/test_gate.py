@@ -35,6 +35,11 @@ def passed(project, known=None, **fields):
         (Rule(labels=121), KNOWN, "120 of 121 texts labelled"),
         (Rule(kappa=Decimal("0.6")), KNOWN, ""),
         (Rule(kappa=Decimal("0.61")), KNOWN, "κ is 0.60, 0.61 is required"),
+        (
+            Rule(kappa=Decimal("0.6")),
+            {"labels": 29, "kappa": 0.9},
+            "κ of 29 labelled texts is not enough evidence, 30 are required",
+        ),
         (Rule(kappa=Decimal("0.6")), {}, "its agreement with people (κ) is not known"),
         (Rule(like_people=True), KNOWN, ""),
         (
@@ -45,7 +50,7 @@ def passed(project, known=None, **fields):
         (
             Rule(like_people=True),
             {},
-            "it is not known whether it agrees with people less than they agree with each other",
+            "it is not shown to agree with people as well as they agree with each other",
         ),
         (Rule(1, Decimal("0.7")), KNOWN, "κ is 0.60, 0.70 is required"),
         (Rule(121, Decimal("0.7")), KNOWN, "120 of 121 texts labelled; κ is 0.60, 0.70 is required"),

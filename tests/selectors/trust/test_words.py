@@ -2,10 +2,10 @@
 
 import pytest
 
+from refinement.selectors.trust.facts import fact_words
 from refinement.selectors.trust.words import (
     criterion_sentence,
     evidence_words,
-    fact_words,
     family_words,
     headline,
     headline_parts,
@@ -90,6 +90,12 @@ def test_names_and_the_noise_are_stressed():
             "This judge agrees with people less than people agree with each other.",
         ),
         (
+            noiseless(an_entry(standing="unclear")),
+            "It is not clear yet whether this judge agrees with people as well as people agree with each "
+            "other. Its noise",
+        ),
+        (noiseless(an_entry(), an_entry("b", "unclear")), "on Depth. On B it is not clear yet."),
+        (
             noiseless(an_entry(standing="unknown", alpha=None)),
             "How well people agree with each other is not known: two people have to score the same texts.",
         ),
@@ -147,9 +153,13 @@ def test_a_bias_that_may_be_chance_or_does_not_matter_is_not_mentioned():
         ),
         (
             an_entry(bias=0),
-            "It is not shown that it agrees with people less than they agree with each other "
-            "(κ 0.68 of 0.70). "
+            "Agrees with people about as well as they agree with each other (κ 0.68 of 0.70). "
             "Differences under 0.8 points are noise.",
+        ),
+        (
+            an_entry(standing="unclear", bias=0, smallest_difference=None),
+            "May agree with people less than they agree with each other (κ 0.68 of 0.70): more texts will "
+            "tell.",
         ),
         (
             an_entry(standing="not_usable", kappa=0.37, bias=1.4, smallest_difference=None),
@@ -222,7 +232,7 @@ def test_a_preference_for_the_own_family():
         ({"labels": 80, "kappa": 0.6, "alpha": 0.1, "worse": None}, "People disagree with each other", ""),
         (
             {"labels": 80, "kappa": 0.6, "alpha": 0.8, "worse": None},
-            "How well people agree is not known",
+            "Not clear yet whether it is below people",
             "",
         ),
         (
@@ -253,6 +263,13 @@ def test_the_fact_of_a_list(given, words, kind):
         (["as_people"] * 2 + ["not_usable"] * 3, True, "Not worse than people on 2 of 5 criteria", "warn"),
         (["below_people"] * 5, True, "Below people on all 5 criteria", "warn"),
         (["not_usable"] * 5, True, "Not worse than people on 0 of 5 criteria", "warn"),
+        (
+            ["as_people"] * 3 + ["unclear"] * 2,
+            False,
+            "Not worse than people on 3 of 5 criteria, the rest is not clear yet",
+            "",
+        ),
+        (["unclear"] * 5, None, "Not clear yet whether it is below people", ""),
     ],
 )
 def test_the_fact_of_a_list_by_criterion(standings, worse, words, kind):

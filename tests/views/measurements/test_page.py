@@ -25,7 +25,7 @@ def act(client, measurement, action, **data):
 
 def results_of(measurement: Measurement) -> Measurement:
     """As a worker computes them."""
-    for report in Report.objects.filter(kind="replay", subject=measurement.pk):
+    for report in Report.objects.filter(kind__in=["replay", "trust"]):
         report_advance(report.pk)
     return measurement
 
@@ -52,9 +52,18 @@ def test_while_it_runs_the_page_polls_and_says_how_far_it_is(as_viewer, table: T
 def test_polling_stops_at_the_end(as_viewer, table: Table):
     table.says(7)
     measurement = carried_out(a_measurement(table, "One."))
+    assert "Computing the results…" in as_viewer.get(page_of(measurement)).content.decode()
+    results_of(measurement)
     answer = as_viewer.get(page_of(measurement), headers={"HX-Request": "true"})
     assert answer.status_code == 286
     assert "hx-trigger" not in answer.content.decode()
+
+
+def test_a_finished_retest_says_which_differences_are_noise(as_viewer, table: Table):
+    table.says(7, 8)
+    measurement = results_of(carried_out(a_measurement(table, "One.", repeats=2)))
+    page = as_viewer.get(page_of(measurement)).content.decode()
+    assert "Composite differences under 2.0 points" in page
 
 
 def test_a_finished_replay_says_what_flipped(as_viewer, replayed):

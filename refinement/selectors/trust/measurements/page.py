@@ -27,6 +27,7 @@ from refinement.selectors.trust.measurements.progress import (
 from refinement.selectors.trust.measurements.words import (
     after_words,
     before_words,
+    figures_words,
     headline,
     judge_words,
     title_of,
@@ -98,9 +99,13 @@ class MeasurementFacts:
 
 
 def report_of(measurement: Measurement) -> Report | None:
-    if measurement.kind != MeasurementKind.REPLAY:
+    """The report with its results: a replay's own, or else the judge's, once the measurement has ended."""
+    if measurement.kind == MeasurementKind.REPLAY:
+        return Report.objects.filter(kind=ReportKind.REPLAY, subject=measurement.pk).first()
+    record = record_of(measurement)
+    if record is None or not measurement.is_finished or measurement.kind == MeasurementKind.HELD_OUT:
         return None
-    return Report.objects.filter(kind=ReportKind.REPLAY, subject=measurement.pk).first()
+    return Report.objects.filter(kind=ReportKind.TRUST, subject=record.pk, other=0).first()
 
 
 def mark_of(measurement: Measurement, progress: Progress, report: Report | None) -> str:
@@ -126,7 +131,9 @@ def measurement_facts(measurement: Measurement, shown: str = "") -> MeasurementF
         "failures": failures_of(measurement) if progress.failed or progress.waiting else (),
         "is_computing": report is not None and not report.is_current and not report.error,
     }
-    if measurement.is_finished and result.get("compared"):
+    if measurement.kind != MeasurementKind.REPLAY:
+        facts["strong"] = figures_words(measurement, result) if report and report.is_current else ""
+    elif measurement.is_finished and result.get("compared"):
         facts |= result_facts(measurement, result, shown)
     return MeasurementFacts(**facts)
 
@@ -259,10 +266,11 @@ def mover_of(
     reasons = {entry["key"]: entry.get("reasoning", "") for entry in said}
     run = item.round.run if item.round else None
     text = item.bench.candidate
+    title = (run.title if run else "") or first_line(text) or item.bench.title
     return Mover(
         point=point,
-        title=(run.title if run else "") or item.bench.title,
-        excerpt=" ".join(text[: EXCERPT_CHARS * 2].split())[:EXCERPT_CHARS],
+        title=title,
+        excerpt=excerpt_of(text, title),
         run=run.pk if run else None,
         round=item.round.number if item.round else None,
         bench=item.bench_id,
@@ -275,6 +283,20 @@ def mover_of(
         people=plain(point["people"]),
         closer=closer_words(point["closer"], measurement, result),
     )
+
+
+def first_line(text: str) -> str:
+    """The first line with words, without the marks of a heading."""
+    lines = (line.strip("#>*-=` \t") for line in text[: EXCERPT_CHARS * 2].splitlines())
+    return next((line for line in lines if line), "")
+
+
+def excerpt_of(text: str, title: str) -> str:
+    """The beginning of the text on one line, without marks of headings and lists, and without its title."""
+    lines = (line.strip("#>*-=` \t") for line in text[: EXCERPT_CHARS * 3].splitlines())
+    whole = " · ".join(line for line in lines if line)
+    rest = whole.removeprefix(title).removeprefix(" · ")
+    return rest if len(rest) <= EXCERPT_CHARS else f"{rest[: EXCERPT_CHARS - 1].rstrip()}…"
 
 
 def plain(value: float | None) -> str:

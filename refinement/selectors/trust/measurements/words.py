@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from refinement.models import Measurement, MeasurementKind
+from refinement.selectors.trust.measured import summary
+from refinement.selectors.trust.words import all_noise_words
 
 JUST_NOISE = "within noise"
 
@@ -40,6 +42,15 @@ def title_of(measurement: Measurement, texts: int) -> str:
 
 def plural(count: int) -> str:
     return "" if count == 1 else "s"
+
+
+def figures_words(measurement: Measurement, report: Mapping[str, Any]) -> str:
+    """What is known about the judge after a retest or planted defects; empty if that is nothing."""
+    if not report:
+        return ""
+    if measurement.kind == MeasurementKind.PLANTED:
+        return summary(report["planted"]) if report["planted"] else ""
+    return all_noise_words(report)
 
 
 def headline(measurement: Measurement, result: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -92,8 +103,8 @@ def moved_sentence(result: Mapping[str, Any]) -> str:
     if len(moved) == len(lines) and len(lines) > 1:
         return "Every criterion moved."
     parts = [
-        f"{line['name']} by {abs(line['change']['value']):.1f} "
-        f"{'up' if line['change']['value'] > 0 else 'down'}"
+        f"{line['name']} ({abs(line['change']['value']):.1f} "
+        f"{'up' if line['change']['value'] > 0 else 'down'})"
         for line in moved[:3]
     ]
     more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""

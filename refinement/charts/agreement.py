@@ -12,7 +12,7 @@ Figure: TypeAlias = Mapping[str, float | None]
 
 EDGE = 2.0  # percent on both sides of a track
 MOST_COLUMNS = 11  # of scores against scores
-SIZE, LEFT, TOP, RIGHT, BOTTOM = 176, 26, 6, 8, 22
+SIZE, LEFT, TOP, RIGHT, BOTTOM = 176, 30, 8, 12, 22
 LARGEST, SMALLEST = 6.5, 1.8  # radius of a bubble
 
 

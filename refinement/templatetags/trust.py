@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 
 from refinement.charts.axes import at
+from refinement.charts.intervals import number_text
 from refinement.selectors.trust.disagreements import Case, score_words
 
 register = template.Library()
@@ -16,6 +17,12 @@ WIDTH, INSET = 120, 6
 @register.filter
 def score(value: float | None) -> str:
     return score_words(value)
+
+
+@register.filter
+def two(value: float | None) -> str:
+    """A figure with two decimals and a proper minus."""
+    return "–" if value is None else number_text(value, 2)
 
 
 @register.inclusion_tag("refinement/trust/_gap.html")

@@ -66,6 +66,8 @@ class ReplayForm(MeasuringForm):
         named |= {"suite": suites, "experiment": experiments, "label_set": label_sets}
         for name, rows in named.items():
             self.choose(name, [("", "Choose one"), *((str(row.pk), row.name) for row in rows)])
+            if len(rows) == 1:
+                self.fields[name].initial = str(rows[0].pk)
         self.rows = {name: {str(row.pk): row for row in rows} for name, rows in named.items()}
 
     @property

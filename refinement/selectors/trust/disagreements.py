@@ -49,6 +49,7 @@ class Case:
     judgements: int = 1  # that the judge's score is the mean of
     title: str = ""
     quoted: bool = False  # the title is a passage of the text
+    has_text: bool = True
     task: str = ""
     task_type: str = ""
     label_set: str = ""
@@ -269,6 +270,7 @@ def _with_judge(case: Case, said: Mapping[str, Said] | None) -> None:
 
 def _titled(case: Case, start: str, title: str) -> None:
     """A passage that the judge or a person quotes, or how the text begins."""
+    case.has_text = bool(start.strip())
     for passage in quotations(f"{case.said} {case.reason}"):
         if " ".join(passage.split()) in " ".join(start.split()):
             case.title, case.quoted = shortened(passage), True

@@ -42,7 +42,9 @@ def rubric_asked(request: ProjectRequest) -> Rubric | None:
 
 
 def rubrics_to_choose(request: ProjectRequest) -> list[Rubric]:
+    """Those with criteria: checks alone need no judge."""
     rows = Rubric.objects.filter(project=request.project, archived_at=None)
+    rows = rows.filter(versions__criteria__isnull=False).distinct()
     return list(rows.order_by("name")[:MOST_RUBRICS])
 
 

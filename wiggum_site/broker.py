@@ -114,7 +114,7 @@ def broker_build(url: str) -> dramatiq.Broker:
     if scheme in ("redis", "rediss"):
         from refinement.broker.redis import PromptRedisBroker
 
-        return PromptRedisBroker(  # type: ignore[no-untyped-call]
+        return PromptRedisBroker(
             url=url,
             middleware=middleware(),
             heartbeat_timeout=REDIS_HEARTBEAT_MS,

@@ -5,7 +5,7 @@ Runs of an experiment are not announced one by one: the experiment is, when it e
 
 from refinement.execution.failures.requesting import failures_request_later
 from refinement.execution.signals import run_asking, run_ended, run_waiting
-from refinement.models import Run
+from refinement.models import HumanScore, Run
 from refinement.services.experiments.cells import cell_follow, is_first_to_wait
 from refinement.services.notices.creating import notice_run_asks, notice_run_ended, notice_run_waits
 from refinement.services.reviews.people_gap import people_gap_store
@@ -25,7 +25,8 @@ def connect() -> None:
 
 def on_run_ended(*, run: Run, outcome: str, **signal: object) -> None:
     log_run_ended(run)
-    people_gap_store(run)
+    if HumanScore.objects.filter(run=run).exists():  # rare: before a retry, or before more rounds
+        people_gap_store(run)
     ledger_store_later(run)
     held_out_start(run)
     failures_request_later(run.project_id)

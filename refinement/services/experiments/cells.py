@@ -3,7 +3,6 @@
 Locks are taken in one order: experiment, run, cell, report. So nothing here locks an experiment.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -106,14 +105,13 @@ def on_ten(score: Decimal | None, rubric: Rubric) -> Decimal | None:
 def met_in_best(run: Run, rubric: Rubric) -> tuple[bool, ...]:
     """Which checks and criteria the best round met; empty if no round was judged."""
     best = Round.objects.filter(run=run, number=run.best_round or 0, judged_at__isnull=False)
-    row = best.only("composite", "scores").first()
-    if row is None or row.composite is None:
+    key, composite, scores = best.values_list("pk", "composite", "scores").first() or (None, None, None)
+    if composite is None:
         return ()
-    checks = CheckResult.objects.filter(round=row).order_by("position")
-    scores: Mapping[str, str] = row.scores or {}
+    checks = CheckResult.objects.filter(round=key).order_by("position")
     assessment = Assessment(
-        composite=row.composite,
-        scores={key: Decimal(score) for key, score in scores.items()},
+        composite=composite,
+        scores={name: Decimal(score) for name, score in (scores or {}).items()},
         checks=tuple(check_result_of(check) for check in checks),
     )
     return criteria_met(rubric, assessment)

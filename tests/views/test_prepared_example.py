@@ -133,6 +133,9 @@ def test_it_is_played_by_links_alone(as_viewer):
         address = following.group(1)
     assert len(seen) == 20
     assert "writes the first draft" in seen[0]
+    assert "## Before you begin" in seen[0]  # as it is written
+    assert "## Before" not in seen[1]
+    assert "Before you begin</h" in seen[1]
     assert seen[1].count("chip-warn") == seen[1].count("chip-bad") == 1  # one check only warns
     assert "concedes" in seen[3]
     assert "Suggested change, round 1" in seen[4]

@@ -29,10 +29,10 @@ class Setting:
 
     @property
     def brief(self) -> str:
-        """Its name and each run's value; the name alone if a value is long."""
+        """Each run's value; empty if one is long."""
         values = [value or "none" for value in self.values]
         is_short = all(len(value) <= BRIEF_CHARS and "\n" not in value for value in values)
-        return f"{self.label}: {' / '.join(values)}" if is_short else self.label
+        return " / ".join(values) if is_short else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,14 @@ class Settings:
     same: int
 
     @property
-    def brief(self) -> str:
+    def first(self) -> tuple[Setting, ...]:
         """What differs, in a line."""
-        more = len(self.differing) - MOST_BRIEF
-        shown = [setting.brief for setting in self.differing[:MOST_BRIEF]]
-        return "; ".join([*shown, *([f"{more} more"] if more > 0 else [])])
+        return self.differing[:MOST_BRIEF]
+
+    @property
+    def more(self) -> int:
+        """How many others differ."""
+        return max(len(self.differing) - MOST_BRIEF, 0)
 
 
 def settings_compared(sides: Sequence[Side]) -> Settings:
@@ -68,6 +71,8 @@ def _settings(sides: Sequence[Side]) -> Iterator[Setting]:
             groups.setdefault(entry.group, {}).setdefault(place, entry.label)
     for group, places in groups.items():
         for place, label in places.items():
+            if place == ("About", "Name"):  # the rubric's, which is among the launch's
+                continue
             found = [column.get(place) for column in columns]
             yield Setting(group, label, tuple(entry.value if entry else None for entry in found))
 

@@ -7,6 +7,7 @@ from refinement.charts import Mark, Series, TrajectoryChart, trajectory_chart
 from refinement.demo.example.story import Example, ExampleRound, example
 from refinement.engine.boards import final_score
 from refinement.engine.types import BoardVerdict, CheckResult, Stance
+from refinement.rendering import markdown
 from refinement.selectors.score_words import composite_text, score_text
 
 STAGES = ("Write", "Check", "Judge", "Deliberate", "Merge")
@@ -56,6 +57,7 @@ class Frame:
     rounds: int
     stage: str
     lines: tuple[tuple[str, bool], ...]  # of the text, each with whether it is new
+    prose: str  # the text as HTML, once it is written
     asked: str  # the suggested change that led to this round
     checks: tuple[CheckResult, ...]
     criteria: tuple[str, ...]
@@ -104,6 +106,7 @@ def frame_at(step: int) -> Frame:
         rounds=len(story.rounds),
         stage=STAGES[stage],
         lines=_lines(now, before),
+        prose=(markdown(now.round.candidate) or "") if stage else "",
         asked=before.verdict.asi if before else "",
         checks=now.round.assessment.checks if stage >= 1 and now.round.assessment else (),
         criteria=tuple(criterion.name for criterion in story.rubric.criteria),

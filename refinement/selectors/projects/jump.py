@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.urls import reverse
+from django.utils import timezone
 
 from refinement.models import Experiment, Membership, Project, Rubric, Run, User
 from refinement.selectors.projects.lists import projects_for
+from refinement.selectors.runs.listing.rows import since
 from refinement.selectors.runs.listing.saved_views import views_of
 from refinement.selectors.runs.listing.search import search
 
@@ -69,7 +71,9 @@ def _runs(project: Project, words: str) -> list[Entry]:
 def _by_words(project: Project, words: str) -> list[int]:
     """Recent runs with the words in their title, and runs with the words in their texts."""
     recent = Run.objects.filter(project=project).order_by("-id").values("pk")[:RECENT_RUNS]
-    titled = Run.objects.filter(pk__in=recent, title__icontains=words).order_by("-id")
+    # Those of experiments last: they have the same title many times.
+    titled = Run.objects.filter(pk__in=recent, title__icontains=words)
+    titled = titled.order_by(F("experiment_id").asc(nulls_first=True), "-id")
     numbers = list(titled.values_list("pk", flat=True)[:MOST_RUNS])
     return numbers if len(numbers) == MOST_RUNS else numbers + search(project, words, limit=MOST_RUNS).numbers
 
@@ -78,7 +82,7 @@ def _run(project: Project, run: Run) -> Entry:
     return Entry(
         run.title or f"Run {run.pk}",
         reverse("run_page", args=[project.slug, run.pk]),
-        f"#{run.pk} · {run.rubric.name}",
+        f"#{run.pk} · {run.rubric.name} · {since(run.created_at, timezone.now())}",
     )
 
 

@@ -173,10 +173,10 @@ def test_only_settings_that_differ_are_listed(as_viewer, project):
     single = "Single judge: gemma3:27b at ollama Single judge: llama3:70b at rack"
     assert row_of(answer, "Judged by") == f"Judged by {single}"
     assert "settings differ" in text_of(answer)
-    brief = "Judged by: Single judge: gemma3:27b at ollama / Single judge: llama3:70b at rack"
+    brief = "Judged by Single judge: gemma3:27b at ollama / Single judge: llama3:70b at rack"
     top = text_of(answer).split("Figures")[0]
     assert brief in top
-    assert "; Rounds: 3 / 5" in top
+    assert "Rounds 3 / 5" in top
     assert "Writer temperature" not in text_of(answer)
 
 

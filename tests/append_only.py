@@ -1,4 +1,4 @@
-"""A test database is emptied between tests, which the audit log's own triggers refuse: lifted for that."""
+"""Empties the test database between tests, with the audit log's triggers disabled."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,14 +10,14 @@ from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite
 
 TABLE = "refinement_auditentry"
 KEPT = f"{TABLE}_kept"
-NOT_EMPTIED = f"{TABLE}_not_emptied"  # PostgreSQL alone: it empties a table without looking at its rows
+NOT_EMPTIED = f"{TABLE}_not_emptied"  # PostgreSQL only: TRUNCATE does not look at single rows
 
 UNGUARDED = "SET LOCAL session_replication_role = replica"
 
 
 @contextmanager
 def deletable(database) -> Iterator[None]:
-    """Within it, rows of the audit log can be deleted."""
+    """Allows deleting rows of the audit log inside the block."""
     with database.cursor() as cursor:
         lift, restore = _ways(database, cursor)
         cursor.execute(lift)
@@ -29,7 +29,7 @@ def deletable(database) -> Iterator[None]:
 
 
 def _ways(database, cursor) -> tuple[str, str]:
-    """The statements that lift the trigger and put it back; harmless before the table is there."""
+    """The statements that disable the trigger and enable it again; they do nothing if there is no table."""
     if database.vendor == "postgresql":
         return _switched("DISABLE"), _switched("ENABLE")
     cursor.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name = %s", [KEPT])
@@ -42,7 +42,7 @@ def _switched(how: str) -> str:
 
 
 def audit_emptied() -> None:
-    """Forgets what was recorded so far, for a test that counts from here."""
+    """Empties the audit log, for a test that counts entries."""
     from refinement.models import AuditEntry
 
     with deletable(connection):
@@ -51,7 +51,7 @@ def audit_emptied() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def emptied_between_tests() -> Iterator[None]:
-    """Django's own way of emptying a database, with the trigger lifted."""
+    """Empties the database as Django does, with the trigger disabled."""
     with pytest.MonkeyPatch.context() as patch:
         for kind in (SQLite.ops_class, PostgreSQL.ops_class):
             patch.setattr(kind, "execute_sql_flush", lifted(kind.execute_sql_flush))
@@ -70,8 +70,8 @@ def lifted(original):
 
 
 def by_deleting(original):
-    """To truncate dozens of tables that hold a few rows takes PostgreSQL seconds; only an administrator may
-    have it look past triggers and keys, so that the order of the tables does not matter."""
+    """Deletes rows, because truncating dozens of small tables takes PostgreSQL seconds. Triggers and foreign
+    keys are disabled, which needs an administrator, so the order of the tables does not matter."""
 
     def statements(operations, style, tables, **options):
         with operations.connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The ground all tests stand on: nothing is skipped where nothing may be, and the cast."""
+"""Fixtures and hooks for all tests, and the project with members that most tests use."""
 
 import gc
 import os
@@ -17,33 +17,33 @@ from tests.postgres import postgres_database
 __all__ = ["emptied_between_tests", "postgres_database"]
 
 REQUIRE_SERVICES = os.environ.get("WIGGUM_REQUIRE_SERVICES") == "1"
-# A slow machine is no failure, and the same cases are tried each time.
+# No deadline, because the machine may be slow. The same examples are tried every time.
 hypothesis.settings.register_profile("house", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("house")
-# They kill processes and empty queues, which other tests would notice. Mostly they wait.
+# These tests kill processes and empty queues, which would disturb other tests. Mostly they wait.
 DURABILITY = ("tests/execution/durability/",)
-# The rooms whose coverage is gated: only these are traced, which doubles their time.
+# Packages with a coverage limit: only these are traced, which doubles their time.
 PURE = ("tests/engine/", "tests/judging/", "tests/providers/")
 FILES = {"durability": DURABILITY, "pure": PURE}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Where every service must be there, a test that is skipped has failed."""
+    """Counts a skipped test as failed if all services are required."""
     report = yield
     if REQUIRE_SERVICES and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
-        report.longrepr = f"{item.nodeid} was skipped, and nothing may be: {call.excinfo.value}"
+        report.longrepr = f"{item.nodeid} was skipped, but all services are required: {call.excinfo.value}"
     return report
 
 
 def part_of(path: str) -> str:
-    """The name of the part that a file of tests belongs to; nothing for one of most."""
+    """The name of the part that the test file belongs to; empty for the part `most`."""
     return next((name for name, files in FILES.items() if path.startswith(files)), "")
 
 
 def pytest_ignore_collect(collection_path, config):
-    """A part that is selected by its mark does not even read the tests of the others."""
+    """Skips the import of test files that do not belong to the selected part."""
     wanted = config.option.markexpr
     if wanted and collection_path.name.startswith("test_"):
         part = part_of(collection_path.relative_to(config.rootpath).as_posix())
@@ -61,30 +61,30 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What was imported and collected stays: the garbage collector need not look at it again and again."""
+    """Excludes imported modules and collected tests from garbage collection, which saves time."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_itemcollected(item):
-    """A mutation run reads an attribute of tests that newer versions of pytest do not have."""
+    """Sets an attribute that mutmut reads and newer versions of pytest do not set."""
     if "MUTANT_UNDER_TEST" in os.environ:
         item._nodeid = item.nodeid
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector):
-    """The same for a module that is skipped as a whole."""
+    """Does the same for a module that is skipped as a whole."""
     report = yield
     if REQUIRE_SERVICES and report.skipped:
         report.outcome = "failed"
-        report.longrepr = f"{collector.nodeid} was skipped, and nothing may be."
+        report.longrepr = f"{collector.nodeid} was skipped, but all services are required."
     return report
 
 
 @pytest.fixture(autouse=True, scope="session")
 def no_name_service():
-    """No name is looked up but localhost: tests that need another put numbers in its place."""
+    """Allows DNS lookups of localhost only. Tests that need another host name replace the lookup."""
     look_up = socket.getaddrinfo
 
     def numbers_only(host, port, family=0, type=0, proto=0, flags=0):  # noqa: A002  the socket module's name
@@ -97,8 +97,8 @@ def no_name_service():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def unhurried():
-    """What gives up after a moment by the clock is patient here: the machine may be busy with other tests."""
+def generous_time_limits():
+    """Raises short wall-clock limits, because the machine may be busy with other tests."""
     from refinement.judging.isolation import process
     from refinement.selectors.runs.listing import search as run_search
 
@@ -111,7 +111,7 @@ def unhurried():
 
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
-    """Django finds a test database that is migrated already."""
+    """Keeps the test database, which is migrated already."""
     return True
 
 
@@ -134,7 +134,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def watcher_on_the_tests_connection(request, monkeypatch):
-    """Only a test's own connection sees the rows of its transaction: the call watcher uses it."""
+    """Lets the call watcher use the test's connection, because only that sees rows of its transaction."""
     if "_django_db_helper" not in request.fixturenames:
         yield
         return
@@ -155,13 +155,13 @@ def watcher_on_the_tests_connection(request, monkeypatch):
     shared.dec_thread_sharing()
 
 
-# --- the cast: one project, its three roles, and somebody from elsewhere --------------------------
+# --- a project with a member of each role, and somebody from another project ----------------------
 PASSWORD = "correct horse battery staple"
 
 
 @pytest.fixture
 def password() -> str:
-    """Everybody's."""
+    """The password of every user."""
     return PASSWORD
 
 

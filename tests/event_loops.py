@@ -7,6 +7,6 @@ from typing import Any
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Runs it in a thread of its own: Playwright keeps an event loop running in the main thread."""
+    """Runs it in a separate thread: Playwright keeps an event loop running in the main thread."""
     with ThreadPoolExecutor(max_workers=1) as threads:
         return threads.submit(asyncio.run, coroutine).result()

@@ -1,4 +1,4 @@
-"""A migrated database, made once and then copied: to migrate one takes longer than most of what is tested."""
+"""Migrated databases, made once and then copied, because migrating takes longer than most tests."""
 
 import atexit
 import fcntl
@@ -21,7 +21,7 @@ KEPT = ROOT / ".pytest_cache" / "migrated"
 
 
 def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
-    """The folder, which the first process that wants it makes while all others wait."""
+    """The folder. The first process creates it while others wait."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -39,7 +39,7 @@ def migrate(directory: Path, **settings: str) -> None:
 
 @cache
 def migrated_directory() -> Path:
-    """A data directory with a fresh database and nothing in it, to be copied; kept between test runs."""
+    """A data directory with an empty migrated database, to copy; kept between test runs."""
     sources = [*sorted((ROOT / "refinement/migrations").rglob("*.py")), ROOT / "requirements/app.txt"]
     key = sha256(b"\0".join(source.read_bytes() for source in sources)).hexdigest()
     return made_once(KEPT / key[:16], migrate)
@@ -47,7 +47,7 @@ def migrated_directory() -> Path:
 
 @cache
 def migrated_postgres() -> str:
-    """The name of a PostgreSQL database to be copied: shared in a test run, else of this process alone."""
+    """The name of a PostgreSQL database to copy: shared in a test run, otherwise for this process only."""
     name = os.environ.get(TEMPLATE)
     if name:
         KEPT.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def database_exists(name: str) -> bool:
 
 @contextmanager
 def shared_template() -> Iterator[None]:
-    """All processes started within copy the same PostgreSQL database, which is dropped at the end."""
+    """Processes started inside the block copy the same PostgreSQL database, which is dropped at the end."""
     name = f"wiggum_migrated_{os.getpid()}"
     os.environ[TEMPLATE] = name
     try:
@@ -89,7 +89,7 @@ def shared_template() -> Iterator[None]:
 
 
 def postgres_copied(name: str) -> str:
-    """A copy of the migrated database under this name; its address."""
+    """Copies the migrated database to this name; returns its URL."""
     copying = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
     with psycopg.connect(POSTGRES, autocommit=True) as server:
         server.execute(copying.format(sql.Identifier(name), sql.Identifier(migrated_postgres())))

@@ -1,9 +1,9 @@
 """Runs the tests as `make test` does: `python -m tests.parts [arguments for pytest]`.
 
-Tests of durability kill processes and empty queues: they run in two processes of their own, in parallel
-with all others, and mostly wait. The others run in one process per core and one more, because many of them
-wait for a browser, a server or a command. With `--cov`, the tests of packages with a coverage limit run first
-and separately: only they are traced.
+Durability tests kill processes and empty queues, and mostly wait: they run in two separate processes, in
+parallel with all others. The others run in one process per core plus one, because many of them wait for a
+browser, a server or a command. With `--cov`, the tests of packages with a coverage limit run first and
+separately: only they are traced.
 """
 
 import os
@@ -15,7 +15,7 @@ from tests.migrated import shared_template
 
 NOTHING_TO_RUN = 5  # pytest's own code
 WORKERS = str(min(4, (os.cpu_count() or 1) + 1))
-# In the order of their folders: those that wait are in the middle, and what is left at the end is short.
+# In folder order: tests that wait are in the middle, and the last ones are short.
 ALL_CORES = ["-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder"]
 PARTS = {
     "pure": [*ALL_CORES, "-m", "pure"],

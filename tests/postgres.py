@@ -1,4 +1,4 @@
-"""A PostgreSQL database of a test run's own, for every test that wants one."""
+"""A PostgreSQL database for tests."""
 
 import os
 import socket
@@ -24,7 +24,7 @@ def postgres_answers() -> bool:
 
 @pytest.fixture(scope="session")
 def postgres_database():
-    """A database of this test run's own, known to Django as `postgres`."""
+    """A database of this test run, with the alias `postgres`."""
     if not postgres_answers():
         pytest.skip("no PostgreSQL server answers at the address in WIGGUM_TEST_POSTGRES")
     name = f"wiggum_tests_{os.getpid()}"

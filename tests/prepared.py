@@ -1,4 +1,4 @@
-"""A data directory as a first start leaves it: to prepare one takes longer than most of what is tested."""
+"""A data directory after a first start, made once because preparing it takes longer than most tests."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from tests.migrated import made_once
 
 
 def prepared_in(temporary: pytest.TempPathFactory) -> Path:
-    """A folder with that directory as `data`, and what the first start `said`; made once in a test run."""
+    """A folder with that directory as `data` and the start's output as `said`; made once per test run."""
     base = temporary.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     return made_once(shared / "prepared", first_start)
@@ -28,5 +28,5 @@ def first_start(folder: Path) -> None:
 
 
 def prepared_copy(temporary: pytest.TempPathFactory, name: str) -> Path:
-    """A data directory to start an instance on at once."""
+    """A data directory with which an instance can start immediately."""
     return Path(shutil.copytree(prepared_in(temporary) / "data", temporary.mktemp(name) / "data"))

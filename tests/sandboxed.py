@@ -10,6 +10,6 @@ _problem = cache(sandbox_problem)
 
 
 def needs_sandbox() -> None:
-    """Skips the test where this machine has no sandbox."""
+    """Skips the test if this machine has no sandbox."""
     if problem := _problem():
         pytest.skip(f"{problem}; install the package bubblewrap")

@@ -1,9 +1,9 @@
-"""The settings of production, with a data directory of the tests' own and nothing that costs time."""
+"""Production settings with a separate data directory and without slow parts."""
 
 import os
 import tempfile
 
-# The settings make the data directory and the secret key when they are read, so this comes first.
+# The settings create the data directory and the secret key on import, so this comes first.
 _data = tempfile.TemporaryDirectory(prefix="wiggum-tests-")
 os.environ["WIGGUM_DATA_DIR"] = _data.name
 for _name in ("DEBUG", "SECRET_KEY", "ALLOWED_HOSTS", "WIGGUM_HTTPS", "WIGGUM_BROKER_URL"):

@@ -1,4 +1,4 @@
-"""A quoted passage is found again: where it was, elsewhere, rendered, changed a little; else it is not."""
+"""A quoted passage is found again: unchanged, moved, rendered or slightly changed; otherwise not."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Whom a text calls with an @: by display name or mail name, never by a part of a word or a shared name."""
+"""Whom a text mentions with @: by display name or email name, never by parts of words or shared names."""
 
 import pytest
 

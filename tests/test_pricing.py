@@ -1,4 +1,4 @@
-"""What tokens cost, and money as text."""
+"""The cost of tokens, and money as text."""
 
 from decimal import Decimal
 

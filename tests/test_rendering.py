@@ -1,4 +1,4 @@
-"""Markdown from strangers: readable, and harmless."""
+"""Markdown from untrusted people: readable and harmless."""
 
 import re
 import time

@@ -69,7 +69,7 @@ def history_chart(
     }
 
     def x(point: Point) -> float:
-        """Points of one experiment are beside each other."""
+        """Points of one experiment are next to each other."""
         beside = columns_of[point.column]
         offset = beside.index(point) - (len(beside) - 1) / 2
         return LEFT + across * (point.column + 0.5) + offset * min(APART, across / (len(beside) + 1))

@@ -1,4 +1,4 @@
-"""A small chart of one metric by round. Its rounds stand under those of the trajectory."""
+"""A small chart of one metric by round. Its rounds are aligned with those of the trajectory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

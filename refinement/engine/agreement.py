@@ -149,7 +149,7 @@ def agreement_of(pairs: Sequence[tuple[Decimal, Decimal]], near: Decimal) -> Agr
 def judge_pairs(
     board: Sequence[BoardVerdict], person: Mapping[str, Decimal]
 ) -> dict[int, list[tuple[Decimal, Decimal]]]:
-    """Each readable judge's final score beside the person's, for the criteria that both scored, by seat."""
+    """Each readable judge's final score and the person's, for the criteria that both scored, by seat."""
     return {
         answer.seat: [
             (final_score(answer, entry.key), person[entry.key])

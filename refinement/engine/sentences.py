@@ -75,7 +75,7 @@ def failed_checks(keys: Sequence[str]) -> str:
 
 
 def failure_sentence(failure: Failure) -> str:
-    """Who failed and why. A message such as `did not answer` goes on with the sentence."""
+    """Who failed and why. A message such as `did not answer` continues the sentence."""
     name = "writer" if failure.role is Role.PRODUCER else failure.role
     return f"The {name}{'' if failure.message.startswith('did ') else ' failed:'} {failure.message}"
 

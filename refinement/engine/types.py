@@ -228,7 +228,7 @@ class Escalate:
 
 @dataclass(frozen=True, slots=True)
 class AskPlateau:
-    """A person decides whether the run stops on its plateau or goes on."""
+    """A person decides whether the run stops on its plateau or continues."""
 
     round: int
 

@@ -122,7 +122,7 @@ def read_evals(paths: Sequence[Path], *, own_targets: bool = False, strict: bool
 
 
 def root_of(path: Path, text: str) -> Node:
-    """The file's content as a tree: YAML, JSON, or JSON lines with the settings of a YAML file beside it."""
+    """The file's content as a tree: YAML, JSON, or JSON lines with the settings of a YAML file next to it."""
     if path.suffix.lower() == ".jsonl":
         return data_set(path, json_lines(text))
     tree = json_tree(text) if path.suffix.lower() == ".json" else yaml_tree(text)

@@ -25,7 +25,7 @@ MARKING_SECONDS = 0.25  # a preview marks several prompts and also renders them 
 
 
 class HasNonce(Protocol):
-    """A view whose data stands between delimiters."""
+    """A view whose data is between delimiters."""
 
     @property
     def nonce(self) -> str: ...
@@ -288,7 +288,7 @@ def _fenced(parts: Iterable[Part], nonce: str) -> Iterator[Part]:
             yield Part(inside, part.text[start : match.start()])
             yield Part(Source.MARKS, match.group())
             start = match.end()
-            # Rules name delimiters in their sentences. One of data stands on a line of its own.
+            # Rules name delimiters in their sentences. A delimiter of data is on a separate line.
             opens = match[1] if match.group().endswith("\n") else None
             inside = FENCED.get(opens or "", Source.WORDS)
         yield Part(inside, part.text[start:])

@@ -1,4 +1,4 @@
-"""Finds what a judge quotes from the sources, and where it stands in them."""
+"""Finds what a judge quotes from the sources, and where it is in them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ def quotations(text: str) -> Iterator[str]:
 
 
 def places_of(texts: Iterable[str], sources: Sequence[str]) -> dict[str, SourcePlace]:
-    """Where the quoted passages of these texts stand in the sources, by passage.
+    """The places of the quoted passages in the sources, by passage.
 
     A passage is found if it occurs word for word; whitespace may differ.
     """
@@ -60,7 +60,7 @@ def _place_of(passage: str, sources: Sequence[str]) -> SourcePlace | None:
 
 
 def linked_pieces(text: str, links: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The text in pieces: quoted passages with their link, and what stands between them without one."""
+    """The text in pieces: quoted passages with their link, and the text between them without one."""
     known = [passage for passage in links if passage in text]
     if not known:
         return [(text, "")]

@@ -33,7 +33,7 @@ from refinement.judging.sources import SourceText
 from refinement.judging.visibility import RolePrompt, role_prompt
 
 EXAMPLE_SOURCE = SourceText(
-    "example.md", "An example. In a run, the text of each of its sources stands in a block like this one."
+    "example.md", "An example. In a run, each of its sources is in a block like this one."
 )
 
 

@@ -104,7 +104,7 @@ def fair_shares(lengths: Sequence[int], limit: int) -> list[int]:
 def source_blocks(sources: Iterable[ShownSource], nonce: str) -> Iterator[str]:
     """Each source between its own delimiters, after a notice if it is cut.
 
-    The name stands inside the delimiters, because it is as untrusted as the text.
+    The name is inside the delimiters, because it is as untrusted as the text.
     """
     for number, source in enumerate(sources, start=1):
         if source.excerpt.cut:

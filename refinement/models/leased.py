@@ -27,7 +27,7 @@ class Leased(models.Model):
     lease_owner = models.CharField(max_length=120, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
-    crashes = models.PositiveSmallIntegerField(default=0)  # workers lost during the step under way
+    crashes = models.PositiveSmallIntegerField(default=0)  # workers lost during the current step
     next_try_at = models.DateTimeField(null=True, blank=True)
     waiting_endpoint = models.CharField(max_length=400, blank=True)
     calling = models.JSONField(default=dict, blank=True)  # slots in use while the lease holds, by endpoint

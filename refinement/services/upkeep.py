@@ -56,7 +56,7 @@ class Upkeep:
         self.delete_old()
 
     def sweep_experiments(self) -> None:
-        """Have experiments and measurements go on whose message was lost. One too many does no harm."""
+        """Resend the messages of experiments and measurements. A message too many changes nothing."""
         if monotonic() >= self.experiments_at:
             experiments_sweep()
             measurements_sweep()

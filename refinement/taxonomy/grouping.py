@@ -1,4 +1,4 @@
-"""Puts issues into categories: known ones first, then new ones for what was said in several runs.
+"""Puts issues into categories: known ones first, then new ones for issues that several runs have.
 
 `categorise` never changes a known category, and it is only called for issues that have none. So categories
 are stable, and people's changes to them are kept.

@@ -1,4 +1,4 @@
-"""Scripts with a token: one for each role, of the cast's project."""
+"""API clients with a token, one for each role of the project."""
 
 import json
 
@@ -12,7 +12,7 @@ ROLES = ("viewer", "editor", "owner")
 
 
 class ApiClient:
-    """Speaks JSON with a token; addresses are those after /api/v1."""
+    """Sends JSON requests with a token; paths are relative to /api/v1."""
 
     def __init__(self, token: str, client: Client | None = None) -> None:
         self.token, self.client = token, client or Client(raise_request_exception=False)
@@ -42,7 +42,7 @@ class ApiClient:
 
 
 def api_client(user, project, role: str, name: str = "CI") -> ApiClient:
-    """A client with a token that this member made."""
+    """A client with a token of this member."""
     _, text = token_make(project=project, by=user, name=name, role=role, days=30)
     return ApiClient(text)
 
@@ -64,7 +64,7 @@ def api_owner(owner, project):
 
 @pytest.fixture
 def api_outsider(outsider, other_project):
-    """A token that works, in another project."""
+    """A client with a valid token of another project."""
     return api_client(outsider, other_project, "owner")
 
 

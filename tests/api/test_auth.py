@@ -1,4 +1,4 @@
-"""Who is let in: tokens that work, people who are signed in, and nobody else."""
+"""Authentication: valid tokens and sessions are accepted, everything else is refused."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""While a member reads or labels blind, no answer of the API holds what was said of the texts."""
+"""While a member reads or labels blind, no API response contains scores or reasons of the texts."""
 
 from collections.abc import Iterator
 

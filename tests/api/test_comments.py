@@ -1,4 +1,4 @@
-"""Threads and comments by the API: the pages' own services, said in JSON."""
+"""Threads and comments by the API."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who has what they would be sent gets 304, and HEAD gets the head alone."""
+"""Conditional requests: 304 for a current copy, and HEAD without a body."""
 
 import pytest
 

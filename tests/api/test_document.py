@@ -1,4 +1,4 @@
-"""Whatever fits the OpenAPI document is answered as the document says; what a role may is in the role matrix.
+"""Responses match the OpenAPI document. Permissions are in the role matrix.
 
 A few requests for each operation, the same each time. `WIGGUM_API_EXAMPLES=200` makes it many.
 """

@@ -1,4 +1,4 @@
-"""Everything that people do in the browser tests, done through the API alone, with a token.
+"""Everything that the browser tests do, through the API with a token.
 
 | tests/browser/           | what is done there                                     | here |
 |---|---|---|

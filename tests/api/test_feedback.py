@@ -1,4 +1,4 @@
-"""What became of feedback over the API: read, corrected, by two people; and who wrote each passage."""
+"""Feedback in the API: read and corrected, also by two people; and the blame view."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Scoring by the API, openly and blind; a blind reader's bytes hold nobody's scores."""
+"""Scoring by the API, open and blind; responses to a blind reader contain no scores."""
 
 import json
 

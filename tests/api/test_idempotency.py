@@ -1,4 +1,4 @@
-"""A request that creates something and comes twice has one effect and one answer."""
+"""A create request that is sent twice has one effect and one response."""
 
 from datetime import timedelta
 

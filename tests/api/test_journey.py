@@ -9,7 +9,7 @@ from refinement.selectors.launch import available_models as offers
 from tests.api.conftest import ApiClient, api_client
 from tests.execution.lifecycle.given import at_once
 from tests.loopback.fixtures import ollama_server
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 from tests.stepping import run_step
 
 __all__ = ["ollama_server"]
@@ -20,7 +20,7 @@ HERE = "/projects/alpha"
 def models(ollama_server, monkeypatch):
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
     offers.offers.forget()
-    ollama_server.replies = made_to_fit()
+    ollama_server.replies = valid_replies()
     yield ollama_server
     offers.offers.forget()
 

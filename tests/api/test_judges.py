@@ -1,4 +1,4 @@
-"""Judges over the API: lists, a report while and after it is computed, and two judges compared."""
+"""Judges in the API: lists, reports while and after they are computed, and comparisons."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Label sets by the API: made, imported, exported, labelled blind, and marked as wrong."""
+"""Label sets by the API: create, import, export, label blind, and mark labels as wrong."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is looked at before something is done: estimates, prompts, checks; and things side by side."""
+"""Read-only operations: estimates, previews, checks and comparisons."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Many runs at once, views of their list, links to one of them, notices and the audit log."""
+"""Bulk actions, saved views, share links, notices and the audit log."""
 
 import pytest
 

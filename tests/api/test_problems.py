@@ -1,4 +1,4 @@
-"""Every error is a problem of RFC 9457, whoever found it."""
+"""Every error is a problem document (RFC 9457), wherever it comes from."""
 
 import pytest
 from django.test import Client, override_settings

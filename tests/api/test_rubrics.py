@@ -1,4 +1,4 @@
-"""Rubrics through the API: made, read, saved on top of what was read, as JSON and as YAML."""
+"""Rubrics by the API: create, read and save with an ETag, as JSON and as YAML."""
 
 import pytest
 from django.test import Client

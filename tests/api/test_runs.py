@@ -1,4 +1,4 @@
-"""Runs through the API: launched, found, read, acted upon."""
+"""Runs by the API: launch, list, read and act."""
 
 import re
 

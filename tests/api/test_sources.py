@@ -1,4 +1,4 @@
-"""Sources through the API: given with a launch, listed, read, refused."""
+"""Sources by the API: launch, list, read, and invalid ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lists of people's work ask the database the same number of questions, however much there is."""
+"""Lists of reviews, comments and members have a fixed number of queries."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""Webhooks by the API: the secret once, changes by ETag, the log, and the abuse of addresses."""
+"""Webhooks by the API: the secret is shown once, changes need an ETag, the log, and refused addresses."""
 
 import pytest
 

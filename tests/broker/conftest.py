@@ -1,4 +1,4 @@
-"""The broker's expectations hold on SQLite and on PostgreSQL, both real."""
+"""Fixtures that run each broker test on real SQLite and PostgreSQL databases."""
 
 import os
 
@@ -15,11 +15,11 @@ POSTGRES = os.environ.get("WIGGUM_TEST_POSTGRES", "postgres://root@127.0.0.1/tes
 
 @pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.django_db(transaction=True)), "postgres"])
 def alias(request, django_db_blocker):
-    """The database under test, without any message."""
+    """The alias of the database under test, without messages."""
     if request.param == "sqlite":
         yield "default"
         return
-    # Not one of the databases that Django's test cases know of, so it is opened and emptied here.
+    # Django's test cases do not know this database, so it is opened and emptied here.
     name = request.getfixturevalue("postgres_database")
     with django_db_blocker.unblock():
         QueuedMessage.objects.using(name).all().delete()
@@ -29,7 +29,7 @@ def alias(request, django_db_blocker):
 
 @pytest.fixture
 def new_broker(alias):
-    """Makes brokers, each as a process of its own would have it."""
+    """Creates brokers, each as a separate process would have it."""
     return lambda: DatabaseBroker(middleware=middleware(), alias=alias)
 
 
@@ -42,7 +42,7 @@ def broker(new_broker):
 
 @pytest.fixture
 def work(alias):
-    """Starts workers on a broker, and stops them all in the end."""
+    """Starts workers on a broker, and stops them all at the end."""
     workers = []
 
     def start(broker, threads=2):

@@ -1,4 +1,4 @@
-"""Consumers hear of what another process on their machine has sent, or look for themselves."""
+"""Consumers are notified of messages from other processes on the machine, and poll otherwise."""
 
 import os
 import socket

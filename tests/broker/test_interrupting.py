@@ -1,4 +1,4 @@
-"""A worker that stops interrupts what is at work, and nobody who is done with it."""
+"""A stopping worker interrupts running actors, and no finished ones."""
 
 import threading
 

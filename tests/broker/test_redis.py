@@ -1,4 +1,4 @@
-"""Dramatiq's broker on Redis, asked often enough."""
+"""Dramatiq's broker on Redis, with frequent maintenance."""
 
 import time
 from queue import Queue

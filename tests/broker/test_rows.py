@@ -1,4 +1,4 @@
-"""Sending, claiming, finishing: what becomes of a message's row."""
+"""Sending, claiming and finishing: the states of a message's row."""
 
 import threading
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Dramatiq's own worker on this broker: actors run, retry, run side by side, and stop."""
+"""Dramatiq's worker with this broker: actors run in parallel, retry and stop."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""A real browser against a live server; every page's console is watched for broken rules."""
+"""A real browser and a live server. A test fails if a page reports an error on its console."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-# Debian's Chromium. Its headless shell opens a page in a fifth of the time: it draws no window around it.
+# Debian's Chromium. Its headless shell has no window and opens a page in a fifth of the time.
 BROWSERS = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]
 CHROMIUM = next((path for path in BROWSERS if path.exists()), BROWSERS[-1])
 ARGUMENTS = [
@@ -18,13 +18,13 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 EXPECTED = (
-    # A browser says on its console that an answer had such a status; error pages are meant to have one.
+    # Browsers report error statuses on the console; error pages have one on purpose.
     "Failed to load resource: the server responded with a status of 4",
-    # htmx says that a later click took the place of a request; a failed one is said in other words.
+    # htmx reports that a later click replaced a request; failed requests have another message.
     "htmx:afterRequest",
     "htmx:sendAbort",
 )
-expect.set_options(timeout=30_000)  # milliseconds: only a failure takes so long
+expect.set_options(timeout=30_000)  # milliseconds; only a failing test waits that long
 
 
 @pytest.fixture(scope="session")
@@ -39,12 +39,12 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def site(transactional_db, live_server) -> str:
-    """The address of the live server, on a database that it shares with the test."""
+    """The URL of the live server, which shares its database with the test."""
     return live_server.url
 
 
 def watched(context: BrowserContext) -> tuple[Page, list[str]]:
-    """A page, and the list that fills with every error it reports."""
+    """A page, and a list of all errors that it reports."""
     page, complaints = context.new_page(), []
     page.on(
         "console",
@@ -60,7 +60,7 @@ def watched(context: BrowserContext) -> tuple[Page, list[str]]:
 
 @pytest.fixture
 def page(browser, site) -> Iterator[Page]:
-    """A page under the product's own policy; the test fails if the browser complained."""
+    """A page with the app's Content Security Policy; the test fails if the browser reports an error."""
     context = browser.new_context(base_url=site, viewport={"width": 1280, "height": 900})
     opened, complaints = watched(context)
     yield opened

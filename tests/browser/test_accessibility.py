@@ -1,4 +1,4 @@
-"""axe-core finds nothing serious on any page, in light and in dark."""
+"""axe-core finds no serious problems on any page, light and dark."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe

@@ -1,4 +1,4 @@
-"""From a token to a script's first request and its end; and the documentation under the pages' own rules."""
+"""Creating and revoking an API token, and the API documentation under the Content Security Policy."""
 
 from playwright.sync_api import expect
 

@@ -1,4 +1,4 @@
-"""The test bench in a browser: results that come in by themselves, by keyboard, in light and in dark."""
+"""The test bench in a browser: live results, keyboard, light and dark."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,7 +10,7 @@ from tests.browser.test_accessibility import in_both_themes, inspect
 from tests.execution.lifecycle.given import worker_threads
 from tests.execution.trials.conftest import ollama_server, table
 from tests.execution.trials.given import EXAMPLE, TEXT, Table, calibrated
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 
 __all__ = ["inspect", "ollama_server", "table"]
 
@@ -41,7 +41,7 @@ def start(page: Page, times: str, text: str = TEXT) -> None:
 
 def test_results_come_in_by_themselves(signed_in: Page, table_ready: Table):
     server = table_ready.server
-    server.latency, server.replies = 0.4, made_to_fit()
+    server.latency, server.replies = 0.4, valid_replies()
     start(signed_in, "4")
     expect(signed_in.get_by_text("0 of 4 trials have ended.")).to_be_visible()
     with worker_threads(1):
@@ -77,7 +77,7 @@ def test_it_works_without_script(browser, site, as_owner, table_ready: Table):
     context = browser.new_context(base_url=site, java_script_enabled=False)
     context.add_cookies([{"name": "sessionid", "value": as_owner.cookies["sessionid"].value, "url": site}])
     page = context.new_page()
-    table_ready.server.replies = made_to_fit()
+    table_ready.server.replies = valid_replies()
     start(page, "2")
     with worker_threads(1):
         table_ready.server.wait_for(lambda: Bench.objects.get().status == "finished")

@@ -1,4 +1,4 @@
-"""A board in the browser: set up, launched, watched, read, compared, asked. On a real instance."""
+"""A board in the browser, on a real instance: set up, launch, watch, read, compare and answer."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Comments in a browser: a selection, names under an @, marks in the text, edits, by keyboard alone; axe."""
+"""Comments in a browser: selections, mentions, marks, edits, keyboard only; axe."""
 
 import re
 

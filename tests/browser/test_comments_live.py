@@ -1,4 +1,4 @@
-"""Two people with a finished run open, on a real instance: what one says the other sees without asking."""
+"""Two people with the same run open, on a real instance: comments of one appear for the other."""
 
 from collections.abc import Iterator
 

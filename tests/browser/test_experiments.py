@@ -1,4 +1,4 @@
-"""From runs to a suite, an experiment, its worst regression, and what fails most, on a real instance."""
+"""From runs to a suite, an experiment, its worst regression and the failures page, on a real instance."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What became of feedback, the blame view and the watch, in a browser."""
+"""The fate of feedback, the blame view and the reward-hacking watch, in a browser."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""The first minutes, with clicks and seconds counted: without a model server, and with one."""
+"""The first minutes, with clicks and seconds counted, without and with a model server."""
 
 import re
 import time

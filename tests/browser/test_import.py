@@ -1,4 +1,4 @@
-"""Runs from files in a real browser: a folder is looked at, taken in, and found again; under axe."""
+"""Imports in a browser: preview a folder, import it, find the run; axe."""
 
 import os
 from pathlib import Path

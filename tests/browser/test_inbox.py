@@ -1,4 +1,4 @@
-"""The inbox in a browser: from the count to the comment, by keyboard alone; axe in both themes."""
+"""The inbox in a browser: from the count to the comment by keyboard; axe in both themes."""
 
 import pytest
 from playwright.sync_api import expect

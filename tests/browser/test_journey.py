@@ -1,4 +1,4 @@
-"""From an empty database to an exported comparison, on a real instance with its own web and worker."""
+"""From an empty database to an exported comparison, on a real instance."""
 
 import csv
 import json

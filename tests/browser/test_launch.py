@@ -1,4 +1,4 @@
-"""Launching in a browser: from the form to a page that moves by itself, by keyboard, and without script."""
+"""Launching in a browser: from the form to the live page, by keyboard, and without scripts."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from refinement.services.rubrics.editing import default_rubrics_install
 from tests.browser.conftest import watched
 from tests.browser.test_accessibility import in_both_themes, inspect
 from tests.loopback.fixtures import ollama_server
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 from tests.loopback.server import LoopbackServer
 from tests.prepared import prepared_copy
 from tests.streaming.served import Served
@@ -35,7 +35,7 @@ def fill(page: Page) -> None:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     directory = prepared_copy(tmp_path_factory, "launch")
     with LoopbackServer() as server:
-        judged = made_to_fit()
+        judged = valid_replies()
         server.replies = lambda asked: judged(asked) if asked.schema else TEXT
         made = Served(directory, server)
         yield made

@@ -1,4 +1,4 @@
-"""Launching a board in a browser: who judges follows the form, with and without script."""
+"""Launching a board in a browser, with and without scripts."""
 
 import re
 from dataclasses import replace

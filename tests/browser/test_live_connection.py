@@ -1,4 +1,4 @@
-"""A run page's connection to its stream: reconnects, pauses while the tab is hidden, outlasts the run."""
+"""A run page's stream: it reconnects, pauses while the tab is hidden, and ends with the run."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import watched
 from tests.loopback.faults import Fault
-from tests.loopback.replies import Asked, made_to_fit
+from tests.loopback.replies import Asked, valid_replies
 from tests.loopback.server import LoopbackServer
 from tests.prepared import prepared_copy
 from tests.streaming.served import Served
@@ -89,10 +89,10 @@ def test_a_run_that_fails_at_once_is_shown_with_its_error(page: Page, served: Se
 
 def test_a_run_that_ends_looks_as_after_a_reload_at_its_best_round(page: Page, served: Served):
     scores = iter((5, 8, 6))
-    text = made_to_fit()
+    text = valid_replies()
 
     def reply(asked: Asked) -> object:
-        return made_to_fit(next(scores))(asked) if asked.schema else text(asked)
+        return valid_replies(next(scores))(asked) if asked.schema else text(asked)
 
     served.server.replies = reply
     run = served.launch(rounds=3, then=PAUSE)

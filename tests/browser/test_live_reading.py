@@ -1,4 +1,4 @@
-"""A judge's reply on a run's page while it is written: what it says, and the reply itself a click away."""
+"""A judge's reply on a run's page while it is written, and its raw text."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Invited in one browser, joined in another: roles and removal are felt at once."""
+"""Inviting and joining in two browsers; role changes and removals apply immediately."""
 
 from collections.abc import Iterator
 

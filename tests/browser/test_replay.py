@@ -1,4 +1,4 @@
-"""Replaying a draft in a browser: from the rubric editor to the flips, and on to the saved version."""
+"""Replaying a draft in a browser: from the rubric editor to the result and the saved version."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,4 +1,4 @@
-"""The queue worked through by keyboard alone, steering an open page, and axe on all of it."""
+"""The review queue by keyboard, steering an open page, and axe."""
 
 import re
 from datetime import timedelta

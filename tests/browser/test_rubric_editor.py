@@ -1,4 +1,4 @@
-"""The rubric editor in a browser: by keyboard alone, by two people, and after the browser was closed."""
+"""The rubric editor in a browser: keyboard only, two editors, and drafts after closing the browser."""
 
 import re
 from decimal import Decimal

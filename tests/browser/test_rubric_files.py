@@ -1,4 +1,4 @@
-"""Preview, calibration and files in a real browser: with script and without, by keyboard, and under axe."""
+"""Preview, calibration and files in a browser: with and without scripts, keyboard, axe."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Setting up a board in the rubric editor: by keyboard alone, with script and without, wide and narrow."""
+"""Setting up a board in the rubric editor: keyboard, with and without scripts, wide and narrow."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""A board in a browser: judges answer one by one, lanes open by keyboard, and a plateau is answered."""
+"""A board on a run's page: judges answer one by one, details open by keyboard, a plateau is answered."""
 
 import pytest
 from playwright.sync_api import Page, expect

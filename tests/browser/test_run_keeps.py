@@ -1,4 +1,4 @@
-"""What readers have in hand on a run's page outlasts what is new: menus, choices, focus, selections."""
+"""Live updates of a run's page keep open menus, choices, focus and selections."""
 
 import pytest
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""The list of runs in a browser: filters as they are set, views, many at once, the way back; and home."""
+"""The list of runs in a browser: filters, saved views, bulk actions, going back; and the home page."""
 
 import pytest
 from playwright.sync_api import expect

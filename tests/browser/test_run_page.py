@@ -1,4 +1,4 @@
-"""A run's page in a browser: rounds, chart, comparison, actions, by pointer and by keyboard alone."""
+"""A run's page in a browser: rounds, chart, comparison and actions, by mouse and keyboard."""
 
 import re
 from decimal import Decimal

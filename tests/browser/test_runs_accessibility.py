@@ -1,4 +1,4 @@
-"""The pages about runs: axe in both themes and on a phone, by keyboard alone, and without script."""
+"""Pages of runs: axe in both themes and on a phone, keyboard only, and without scripts."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Scoring and deciding in a browser: by keyboard, with a draft, two people at once, light and dark."""
+"""Scoring and deciding in a browser: keyboard, drafts, two people at the same time, light and dark."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""A shared run in a real browser: made, opened by a stranger, and nothing that gives the link away."""
+"""A shared run in a browser: created, opened without an account, and no leak of the link."""
 
 import threading
 from contextlib import contextmanager

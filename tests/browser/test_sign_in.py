@@ -1,4 +1,4 @@
-"""Passkeys, two-factor and a sign-in provider in a real browser, under the product's own policy."""
+"""Passkeys, two-factor and OpenID Connect in a browser, under the Content Security Policy."""
 
 import re
 

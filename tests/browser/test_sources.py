@@ -1,4 +1,4 @@
-"""Sources in a browser: launched with, read beside the candidate, followed from a quotation."""
+"""Sources in a browser: launch, read next to the text, and follow a quotation."""
 
 import re
 from pathlib import Path

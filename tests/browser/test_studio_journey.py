@@ -1,4 +1,4 @@
-"""The rubric studio from end to end, as one person goes through it: no address is typed but the first."""
+"""All rubric pages in one session, by links only."""
 
 from decimal import Decimal
 
@@ -12,7 +12,7 @@ from refinement.selectors.rubrics.definitions import definition_of
 from tests.execution.lifecycle.given import worker_threads
 from tests.execution.trials.conftest import ollama_server, table
 from tests.execution.trials.given import Table
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 
 __all__ = ["ollama_server", "table"]
 
@@ -201,7 +201,7 @@ def nothing_is_sent_by_a_preview(page: Page, table: Table) -> None:
 
 def results_come_in_while_one_looks(page: Page, table: Table) -> None:
     """One trial ends, then the others: the page follows by itself."""
-    table.server.replies = made_to_fit()
+    table.server.replies = valid_replies()
     tab(page, "Test bench")
     page.get_by_label("Paste text").check()
     page.get_by_label("Pasted text", exact=True).fill(CANDIDATE)

@@ -1,4 +1,4 @@
-"""Every page of the rubric studio: the Tab key reaches all that acts, and a phone is wide enough."""
+"""Every rubric page: all controls are reachable by keyboard, and it fits on a phone."""
 
 import pytest
 from playwright.sync_api import Page

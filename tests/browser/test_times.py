@@ -1,4 +1,4 @@
-"""Times are told in the reader's own zone, on the page and in what is swapped into it."""
+"""Times are shown in the browser's time zone, also in swapped content."""
 
 import re
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The pages about judges: axe at both widths, and a disagreement followed into the rubric."""
+"""Pages of judges: axe at both widths, and from a disagreement to the rubric."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Judge trust from beginning to end: import labels, read the page, label, clarify the rubric, replay."""
+"""Judge trust from start to end: import labels, read the page, label, clarify the rubric, replay."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The evaluator tried in the rubric editor: from unsaved fields, by a worker, while the page waits."""
+"""The evaluator in the rubric editor: unsaved fields, run by a worker, while the page waits."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,4 +1,4 @@
-"""A webhook in a real browser: made, tried out over a real socket, and read about in its log."""
+"""A webhook in a browser: create it, test it over a real socket, read its log."""
 
 import pytest
 from playwright.sync_api import expect

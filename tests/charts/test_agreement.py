@@ -1,4 +1,4 @@
-"""Pictures of how a judge agrees with people."""
+"""Charts of a judge's agreement with people."""
 
 import pytest
 

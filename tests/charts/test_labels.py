@@ -1,4 +1,4 @@
-"""Labels on charts never cover one another."""
+"""Labels on charts never overlap."""
 
 import itertools
 from decimal import Decimal

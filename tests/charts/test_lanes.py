@@ -1,4 +1,4 @@
-"""The judges' marks on one criterion: where they stand, which are hollow, and what connects them."""
+"""The judges' marks on one criterion: positions, hollow marks and connections."""
 
 from decimal import Decimal
 

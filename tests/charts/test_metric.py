@@ -1,4 +1,4 @@
-"""The small charts of metrics: aligned with the trajectory, with spread, and nothing for what is missing."""
+"""The small charts of metrics: aligned with the trajectory, with spread, and with gaps."""
 
 from decimal import Decimal
 

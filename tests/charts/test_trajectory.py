@@ -1,4 +1,4 @@
-"""The chart's geometry: what is drawn where, without a browser."""
+"""The geometry of the chart."""
 
 from decimal import Decimal
 from xml.etree import ElementTree as ET

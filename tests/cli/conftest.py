@@ -1,4 +1,4 @@
-"""The command in this process: what it printed, and how it ended."""
+"""Runs the `wiggum` command in this process."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ Wiggum = Callable[..., Result]
 
 
 def called(*arguments: object, **options: Any) -> Result:
-    """Calls `wiggum` with these arguments; an error that it does not tell in words fails the test."""
+    """Calls `wiggum` with these arguments; an unexpected exception fails the test."""
     result = CliRunner().invoke(command, [str(argument) for argument in arguments], **options)
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -27,7 +27,7 @@ def called(*arguments: object, **options: Any) -> Result:
 
 
 def told(result: Result) -> Any:
-    """The one JSON document that was printed."""
+    """The JSON document that the command printed."""
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
@@ -40,7 +40,7 @@ def no_settings_from_outside(monkeypatch):
 
 @pytest.fixture
 def served(project, editor, monkeypatch) -> Iterator[None]:
-    """The API of this very process, without a socket, and a token for it in the environment."""
+    """The API of this process, without a socket, with a token in the environment."""
     from refinement.services.people.tokens import token_make
     from wiggum_site.wsgi import application
 
@@ -49,7 +49,7 @@ def served(project, editor, monkeypatch) -> Iterator[None]:
     monkeypatch.setenv("WIGGUM_TOKEN", token)
     transport = httpx.WSGITransport(app=application)  # type: ignore[arg-type]
     monkeypatch.setattr(remote, "Wire", partial(Wire, transport=transport))
-    # As Django's own test client does: a request must not close the connection of the test's transaction.
+    # As in Django's test client: a request must not close the connection of the test's transaction.
     both = (signals.request_started, signals.request_finished)
     for signal in both:
         signal.disconnect(close_old_connections)
@@ -60,7 +60,7 @@ def served(project, editor, monkeypatch) -> Iterator[None]:
 
 @pytest.fixture(params=["local", "remote"])
 def wiggum(request, project) -> Wiggum:
-    """The command on the project `alpha`: on the database, and on the API in front of it."""
+    """The command for the project `alpha`: with the database, and with the API."""
     if request.param == "remote":
         request.getfixturevalue("served")
     return called

@@ -1,4 +1,4 @@
-"""Boards on the command line: who judges, what each judge said, and runs that ask whether to go on."""
+"""Boards on the command line: who judges, what each judge said, and runs that ask whether to continue."""
 
 import json
 import signal
@@ -11,7 +11,7 @@ from refinement.models import Run
 from refinement.services.rubrics.editing import rubric_create
 from tests.cli.conftest import called, told
 from tests.loopback.fixtures import ollama_server
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 from tests.management.conftest import MODELS
 from tests.services.runs.board_rows import board_rubric, board_run
 from tests.views.runs.finished import finished_run
@@ -40,7 +40,7 @@ def models(ollama_server, monkeypatch):
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
     monkeypatch.setattr(signal, "signal", lambda number, handler: None)
     ollama_server.models = ("loopback:1b", "loopback:4b", "loopback:8b", "reader:1b")
-    ollama_server.replies = made_to_fit(5)
+    ollama_server.replies = valid_replies(5)
 
 
 @pytest.mark.django_db(transaction=True)

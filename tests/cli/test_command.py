@@ -1,4 +1,4 @@
-"""The command itself: its list, its start, and how it ends."""
+"""The command itself: its help, start and exit codes."""
 
 import sqlite3
 import subprocess

@@ -1,4 +1,4 @@
-"""What docs/cli.md and docs/ci.md say is so."""
+"""docs/cli.md and docs/ci.md match the command."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""`wiggum import`: the report, the dry run, and how it ends; here and on a server."""
+"""`wiggum import`: report, dry run and exit codes, locally and on a server."""
 
 import json
 

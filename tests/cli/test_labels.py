@@ -1,4 +1,4 @@
-"""`wiggum labels`: files in and out, here and on a server."""
+"""`wiggum labels`: import and export, locally and on a server."""
 
 import pytest
 

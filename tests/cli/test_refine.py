@@ -1,4 +1,4 @@
-"""`wiggum refine`: the management command's own code here, a run of theirs on a server."""
+"""`wiggum refine`: locally and on a server."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""`wiggum rubric`: files in and out, and what is never overwritten unseen."""
+"""`wiggum rubric`: pull and push, without overwriting changes of others."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The command against an instance that is really served: sockets, a server's threads, a token."""
+"""The command with a served instance: sockets, server threads, a token."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`wiggum suite`: files in and out, and what is never overwritten unseen."""
+"""`wiggum suite`: show and push, without overwriting changes of others."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`wiggum suite run`: what it refuses, earlier experiments as the baseline, and a server."""
+"""`wiggum suite run`: invalid input, earlier experiments as the baseline, and a server."""
 
 import json
 
@@ -156,7 +156,8 @@ def test_ctrl_c_leaves_the_experiment_running_on_a_server(served, suite, version
     result = called("suite", "run", "answers", "--config", config)
     number = Experiment.objects.get().pk
     assert result.exit_code == 130
-    assert f"goes on on the server. To continue: wiggum suite run answers --resume {number}" in result.stderr
+    said = f"continues on the server. To continue: wiggum suite run answers --resume {number}"
+    assert said in result.stderr
     assert Experiment.objects.get().status == "running"
 
 

@@ -1,4 +1,4 @@
-"""`wiggum trust`: what a judge's scores are worth, here and on a server."""
+"""`wiggum trust`: what a judge's scores are worth, locally and on a server."""
 
 import pytest
 from sklearn.metrics import cohen_kappa_score

@@ -1,4 +1,4 @@
-"""Requests over real sockets: what can go wrong between here and a server, in words."""
+"""Requests over sockets: network errors and their messages."""
 
 import json
 import threading

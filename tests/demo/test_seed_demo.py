@@ -1,4 +1,4 @@
-"""The command that makes data to look at."""
+"""The command that creates sample data."""
 
 from io import StringIO
 

@@ -1,4 +1,4 @@
-"""Who asked for a change: said where words tell it, and left open where they do not."""
+"""Which feedback asked for a change: matched by words, otherwise left open."""
 
 import pytest
 

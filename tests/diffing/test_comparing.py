@@ -1,4 +1,4 @@
-"""Two texts compared: nothing is lost, little is marked, and what moved is said to have moved."""
+"""Diffs: nothing is lost, marks are small, and moves are recognized."""
 
 from itertools import pairwise
 

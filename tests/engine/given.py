@@ -1,4 +1,4 @@
-"""Short ways to say "given a run whose rounds scored …" in the engine's tests."""
+"""Builders of rubrics, rounds and histories for the engine's tests."""
 
 from dataclasses import replace
 from decimal import Decimal

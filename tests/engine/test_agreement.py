@@ -1,4 +1,4 @@
-"""How steady a judge is and how near to people: the numbers, worked out by hand."""
+"""Consistency of a judge and agreement with people, computed by hand."""
 
 from dataclasses import replace
 from decimal import Decimal

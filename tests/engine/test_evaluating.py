@@ -1,4 +1,4 @@
-"""When an evaluator's output is a complete failure, and what follows from it."""
+"""When an evaluator's output is a complete failure, and its effect on the assessment."""
 
 import shlex
 from dataclasses import replace

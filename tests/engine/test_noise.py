@@ -1,4 +1,4 @@
-"""Noise of the judge: changes that show no difference, texts that stay the same, and the rules about them."""
+"""Noise of the judge: changes that show no difference, unchanged texts, and the rules about them."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What people put into the loop: instructions for the next revision, and candidates edited by hand."""
+"""People in the loop: instructions for the next revision, and edited candidates."""
 
 from dataclasses import replace
 

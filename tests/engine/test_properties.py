@@ -1,4 +1,4 @@
-"""What holds for any run, whatever the judge says."""
+"""Properties of every run, for any judge."""
 
 from dataclasses import replace
 from decimal import Decimal

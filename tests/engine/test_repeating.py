@@ -1,4 +1,4 @@
-"""Several runs of one command: which one stands for them, when they failed, and what is noise."""
+"""Several runs of one command: which one represents them, when they failed, and what is noise."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Each stop rule at, just under and just over its limit, in the first round and in the last."""
+"""Each stop rule at, just below and just above its limit, in the first and the last round."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What the types refuse: no invalid rubric, policy or score can be built."""
+"""The types refuse invalid rubrics, policies and scores."""
 
 from dataclasses import FrozenInstanceError, replace
 from decimal import Decimal

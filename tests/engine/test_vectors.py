@@ -1,4 +1,4 @@
-"""The vectors of the design: composites round by round, and what each profile makes of them."""
+"""The examples of the design: composites per round, and each profile's result."""
 
 from dataclasses import dataclass
 from decimal import Decimal

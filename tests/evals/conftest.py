@@ -1,4 +1,4 @@
-"""`wiggum eval` as people run it: a process of its own, a folder of files, a model server."""
+"""Runs `wiggum eval` as users do: in a separate process, on a folder of files, with a model server."""
 
 import json
 import os
@@ -80,6 +80,6 @@ def evals(migrated: Path, tmp_path: Path) -> Iterator[Eval]:
 
 
 def target_of(server: LoopbackServer, **more: object) -> str:
-    """A file of targets with this server as `served`."""
+    """A targets file with this server as `served`."""
     target = {"name": "served", "kind": "ollama", "url": server.address, "model": "loopback:1b", **more}
     return json.dumps({"targets": [target]})

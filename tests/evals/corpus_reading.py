@@ -1,6 +1,6 @@
-"""The corpus of eval files, and what each is read to, in a form that people can check.
+"""The corpus of eval files, and a summary of what each contains, for people to check.
 
-`python -m tests.evals.corpus_reading` writes the expectations anew. Read the difference before you keep it.
+`python -m tests.evals.corpus_reading` regenerates the expected summaries. Review the diff before committing.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from refinement.evals.types import Assertion, Case, Workspace
 ROOT = Path(__file__).parent / "corpus"
 EXPECTED = ROOT / "expected.yaml"
 FOLDERS = ("agentv", "promptfoo", "wiggum")
-NO_TARGET = ("promptfoo/ollama.yaml",)  # read without --target, so that its providers count
+NO_TARGET = ("promptfoo/ollama.yaml",)  # without --target, so that its providers are used
 MOST_REFUSALS = 12
 LONGEST = 90
 NOTED = {"weight": 1, "threshold": None, "metric": "", "required": False, "severity": None}

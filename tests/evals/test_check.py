@@ -1,4 +1,4 @@
-"""`wiggum eval --check`: what would run, as text and as JSON, without a database or a model."""
+"""`wiggum eval --check`: what would run, as text and JSON, without a database or a model."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The command at its edges: agents and scripts of this machine, absent targets, bad files, a real model."""
+"""The command's edge cases: local agents and scripts, missing targets, invalid files, a real model."""
 
 import json
 import sqlite3

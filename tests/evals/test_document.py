@@ -1,4 +1,4 @@
-"""docs/eval.md: its examples are read and run, and it names every key there is."""
+"""docs/eval.md: its examples work, and it names every key."""
 
 import re
 

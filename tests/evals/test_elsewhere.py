@@ -1,4 +1,4 @@
-"""A case's run outside of its evaluation: its pages, and workers that may not run its script."""
+"""An eval's run in the app: its pages, and workers that must not run its script."""
 
 from dataclasses import replace
 

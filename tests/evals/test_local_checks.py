@@ -1,4 +1,4 @@
-"""Similarity by embeddings, and what script graders may print."""
+"""Similarity by embeddings, and output of script graders."""
 
 from decimal import Decimal
 

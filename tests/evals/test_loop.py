@@ -1,4 +1,4 @@
-"""The loop on the wire: what is asked again, with which words, and why it stops."""
+"""The retry loop on the wire: the prompts of each attempt, and the stop reasons."""
 
 import json
 import sqlite3

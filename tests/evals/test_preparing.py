@@ -1,4 +1,4 @@
-"""From assertions to checks, criteria and the rules on what must hold."""
+"""From assertions to checks, criteria and gates."""
 
 import json
 from dataclasses import replace

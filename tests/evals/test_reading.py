@@ -1,4 +1,4 @@
-"""Eval files: the cases they make, and every line that is wrong."""
+"""Eval files: their cases, and every invalid line."""
 
 from decimal import Decimal
 

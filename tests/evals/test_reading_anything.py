@@ -1,4 +1,4 @@
-"""Whatever a file holds, reading it ends with cases or with refusals, never with a traceback."""
+"""Any file gives cases or refusals, never a traceback."""
 
 import json
 import tempfile

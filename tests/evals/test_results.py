@@ -1,4 +1,4 @@
-"""Results on the disk: whole lines, one writer, and reports in which nothing of a model's is markup."""
+"""Results on disk: complete lines, one writer, and escaped model output in reports."""
 
 from xml.etree import ElementTree as ET
 

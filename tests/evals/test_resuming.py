@@ -1,4 +1,4 @@
-"""Many at once, Ctrl-C and kill -9: what finished is kept, and never asked again."""
+"""Parallel cases, Ctrl-C and kill -9: finished results are kept and not repeated."""
 
 import json
 import signal

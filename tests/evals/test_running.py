@@ -1,4 +1,4 @@
-"""Assertions of other tools, repeats and reports, with the command as people run it."""
+"""Assertions of other tools, repeats and reports, with the real command."""
 
 import json
 import sys

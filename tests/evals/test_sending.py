@@ -1,4 +1,4 @@
-"""Cases run here, and their runs are looked at there."""
+"""Cases run locally, and their runs are sent to a server."""
 
 from refinement.models import Run
 from refinement.services.people.tokens import token_make

@@ -1,4 +1,4 @@
-"""A project that requires a proven judge: a case that an unproven one passes fails, also in the badge."""
+"""If a project requires a proven judge, a case that an unproven one passed fails, also in the badge."""
 
 import json
 import sqlite3

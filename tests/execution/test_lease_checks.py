@@ -1,4 +1,4 @@
-"""One query tells for all runs of a process which leases are lost."""
+"""One query finds all lost leases of a process."""
 
 from contextlib import ExitStack
 

@@ -1,4 +1,4 @@
-"""A worker's loop: step after step under one lease, until the run ends, waits, or others wait."""
+"""A worker's loop: step after step under one lease, until the run ends or waits, or other work waits."""
 
 import json
 from datetime import timedelta
@@ -250,7 +250,7 @@ def test_a_run_that_was_paused_and_resumed_meanwhile_goes_on(run):
     assert (fresh(run).outcome, Call.objects.count()) == ("FAIL", STEPS)
 
 
-def test_a_worker_that_is_told_to_stop_between_steps_gives_the_run_back(run, monkeypatch):
+def test_a_worker_that_is_stop_gracefully_between_steps_gives_the_run_back(run, monkeypatch):
     QueuedMessage.objects.all().delete()
     monkeypatch.setattr(advancing, "pass_slot_on", lambda *_: interrupt_all(lambda thread_id: None))
     assert work_begins()

@@ -1,4 +1,4 @@
-"""Writing a reply down outlasts a database that is away for a moment, and never does it twice."""
+"""Saving a reply survives a short database outage, and never happens twice."""
 
 import pytest
 from django.db import InterfaceError, OperationalError, connection, transaction

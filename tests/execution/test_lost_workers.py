@@ -1,4 +1,4 @@
-"""A step that keeps losing its worker: each loss is counted, and the run ends in words people understand."""
+"""A step that keeps crashing its worker: crashes are counted, and the run ends with a clear message."""
 
 import json
 from datetime import timedelta

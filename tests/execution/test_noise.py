@@ -1,4 +1,4 @@
-"""Runs against a judge whose scores wander: on the same text, and within its known noise."""
+"""Runs with a noisy judge: scores that move on the same text, and gains within the noise."""
 
 import json
 from dataclasses import replace

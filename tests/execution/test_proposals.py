@@ -1,4 +1,4 @@
-"""Rubric proposals by a worker: done, asked again, waiting, failed, cancelled."""
+"""Rubric proposals by a worker: done, retried, waiting, failed, cancelled."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Signs of life: one row for each worker, renewed, and gone a minute after the last."""
+"""Heartbeats: one row for each worker, renewed, and deleted a minute after the last one."""
 
 from datetime import timedelta
 

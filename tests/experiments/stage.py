@@ -1,4 +1,4 @@
-"""A model server whose producers are as good as a test wants, and a judge that says so."""
+"""A model server whose producers have known quality, and a judge that reports it."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ MARK = re.compile(r"Written by (\S+) for task-(\d+)")
 
 
 def noise(*parts: object, spread: float = 0.3) -> float:
-    """The same for the same parts."""
+    """A number that is always the same for the same parts."""
     return Random(repr(parts)).gauss(0, spread)
 
 

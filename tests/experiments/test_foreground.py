@@ -1,4 +1,4 @@
-"""An experiment without workers: interrupted, it is paused, and goes on where it stopped."""
+"""An experiment without workers: an interruption pauses it, and it continues where it stopped."""
 
 import signal
 

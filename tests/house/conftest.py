@@ -1,4 +1,4 @@
-"""A data directory whose database is ready: to migrate one takes longer than most of what is tested on it."""
+"""A data directory with a migrated database, made once because migrating takes longer than most tests."""
 
 import shutil
 from pathlib import Path
@@ -19,7 +19,7 @@ def migrated_dir(migrated: Path, data_dir: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory):
-    """A data directory as a first start leaves it, and what that one said; the workers of a run share it."""
+    """A data directory after a first start, and that start's output; shared by all test processes."""
     made = prepared_in(tmp_path_factory)
     return made / "data", (made / "said").read_text()
 

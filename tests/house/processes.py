@@ -1,4 +1,4 @@
-"""Starts this repository's commands as people do, and waits for what they say."""
+"""Starts the application's commands as users do, and waits for their output."""
 
 import os
 import re
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE = 180.0  # seconds: only a failure takes so long
+PATIENCE = 180.0  # seconds; only a failing test waits that long
 Result = TypeVar("Result")
 
 
 def environment(data_dir: Path, **settings: str) -> dict[str, str]:
-    """This process's environment without any setting of Wiggum's but these."""
+    """This process's environment with only these settings of Wiggum."""
     ours = {"DATABASE_URL", "DEBUG", "SECRET_KEY", "ALLOWED_HOSTS", "HOST", "PORT", "DJANGO_SETTINGS_MODULE"}
     inherited = {k: v for k, v in os.environ.items() if k not in ours and not k.startswith("WIGGUM_")}
     return inherited | {"WIGGUM_DATA_DIR": str(data_dir)} | settings
@@ -51,7 +51,7 @@ def wait_for(condition: Callable[[], Result], what: str) -> Result:
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started, from the kernel's own list."""
+    """The child processes of a process, from /proc."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -111,7 +111,7 @@ class Instance:
         return wait_for(said, f"{pattern!r}, having read:\n{self.said()}")
 
     def child(self, word: str) -> int:
-        """The pid of the direct child whose command has this word, once there is one."""
+        """The process ID of the direct child whose command contains this word; waits until there is one."""
 
         def found() -> int | None:
             return next((pid for pid in children(self.process.pid) if word in command_of(pid)), None)

@@ -1,4 +1,4 @@
-"""A bad setting ends with one line that says what is wrong, and no traceback."""
+"""An invalid setting ends with one line that says what is wrong, and no traceback."""
 
 import pytest
 

@@ -1,7 +1,4 @@
-"""The benchmarks can be started: nobody runs them for weeks, and what they import is moved meanwhile.
-
-The one of lists and pages compares sizes with each other: here is what makes them comparable.
-"""
+"""All benchmarks can be imported, and the one of pages compares sizes fairly."""
 
 from importlib import import_module
 from pathlib import Path

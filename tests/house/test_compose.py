@@ -1,4 +1,4 @@
-"""The containers: what compose.yaml and the Dockerfile name is there, and works outside of them too."""
+"""compose.yaml and the Dockerfile name only things that exist, and their commands work."""
 
 import os
 import re

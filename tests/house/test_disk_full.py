@@ -1,4 +1,4 @@
-"""A full disk: every way to notice it ends in an answer that says so, and in one line of the log."""
+"""A full disk: every operation ends with a clear response and one line in the log."""
 
 import http.client
 import logging

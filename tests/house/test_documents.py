@@ -1,4 +1,4 @@
-"""What the documents say is so: names, paths, commands and settings that they mention are there."""
+"""Names, paths, commands and settings in the documents exist."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""/healthz tells that the process lives, /readyz what the instance needs."""
+"""/healthz reports that the process is running, /readyz that the instance can work."""
 
 import threading
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A member who means harm, against a running instance: everybody else's pages keep answering."""
+"""A hostile editor cannot make other people's pages unavailable."""
 
 import http.client
 import json

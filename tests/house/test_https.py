@@ -1,4 +1,4 @@
-"""What browsers are told where the instance stands behind HTTPS."""
+"""Response headers behind HTTPS."""
 
 import pytest
 

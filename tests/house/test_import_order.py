@@ -1,4 +1,4 @@
-"""Imports point one way: views, api and commands use services, services use execution."""
+"""Imports go in one direction: views, api and commands use services, services use execution."""
 
 import ast
 from pathlib import Path

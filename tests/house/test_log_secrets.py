@@ -1,4 +1,4 @@
-"""Links that let people in are not written to the log."""
+"""One-time links and tokens are not logged."""
 
 import logging
 import re

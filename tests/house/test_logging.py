@@ -1,4 +1,4 @@
-"""What is said on the console: one line a record, from the level that was asked for."""
+"""The log: one line per record, from the configured level on."""
 
 import json
 import re

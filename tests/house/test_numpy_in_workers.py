@@ -1,4 +1,4 @@
-"""numpy and scipy stay out of the web process: nothing that its code imports needs them."""
+"""The web process does not import numpy or scipy."""
 
 import ast
 from pathlib import Path

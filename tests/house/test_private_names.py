@@ -1,4 +1,4 @@
-"""The application uses frameworks by their public names alone; attributes are ruff's part (SLF001)."""
+"""The application imports only public names of frameworks. Ruff (SLF001) checks attributes."""
 
 import ast
 import subprocess

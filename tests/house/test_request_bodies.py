@@ -1,4 +1,4 @@
-"""Limits on request bodies: first the middleware alone, then a real server under a flood of connections."""
+"""Limits on request bodies: the middleware alone, and a real server under load."""
 
 import asyncio
 import http.client

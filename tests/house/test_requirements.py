@@ -1,4 +1,4 @@
-"""The pinned requirements are whole: they are installed as they stand, and nothing is looked for besides."""
+"""The pinned requirements are complete and can be installed without resolving."""
 
 from importlib.metadata import distribution, distributions, version
 

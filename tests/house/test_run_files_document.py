@@ -1,4 +1,4 @@
-"""The document about runs as files names every field that they have."""
+"""docs/run-json.md names every field of the files."""
 
 import re
 

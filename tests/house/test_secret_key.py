@@ -1,4 +1,4 @@
-"""The secret key is made once, for its owner's eyes only."""
+"""The secret key is created once and readable only by its owner."""
 
 import stat
 from concurrent.futures import ProcessPoolExecutor

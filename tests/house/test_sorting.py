@@ -1,4 +1,4 @@
-"""Sorting by a foreign key's name sorts by the other table's own order, which may be the reverse."""
+"""Code sorts by `…_id`: sorting by a foreign key's name uses the other table's own order."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Static files: their addresses carry their digest, and are looked up once."""
+"""Static files: URLs contain the digest, and files are found once."""
 
 from wiggum_site.statics import StaticFiles
 

@@ -1,4 +1,4 @@
-"""The watchdog: a process that stops answering is replaced, one that starts or is briefly busy is not."""
+"""The watchdog restarts a process that stops responding, not one that starts or is briefly busy."""
 
 import signal
 import sys

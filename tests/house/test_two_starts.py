@@ -1,4 +1,4 @@
-"""Two processes that migrate the same empty database at once: both succeed, one does the work."""
+"""Two processes that migrate an empty database at the same time: both succeed, one does the work."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The version is said in one voice."""
+"""The version is the same everywhere."""
 
 import tomllib
 

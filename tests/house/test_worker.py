@@ -1,4 +1,4 @@
-"""The worker process: signs of life while it runs, none when it has left, and nothing lost when killed."""
+"""The worker process: heartbeats while it runs, none afterwards, and nothing lost if it is killed."""
 
 import os
 import signal

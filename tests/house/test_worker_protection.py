@@ -1,4 +1,4 @@
-"""A worker keeps its environment and memory closed to other processes of its account."""
+"""A worker's environment and memory are closed to other processes of its account."""
 
 import subprocess
 import sys

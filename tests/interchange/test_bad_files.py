@@ -1,4 +1,4 @@
-"""A file that is not a rubric is refused with every line and reason, quickly, whatever it is."""
+"""A file that is not a rubric is refused quickly, with every line and reason."""
 
 import time
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Ratings and texts as files: every problem has its line, and an export reads the same."""
+"""Ratings and texts as files: every problem has its line, and an export can be imported unchanged."""
 
 import csv
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Who judges, in rubric files: written where it differs from the default, and read with precise errors."""
+"""Who judges, in rubric files: written if it differs from the default, and read with precise errors."""
 
 from dataclasses import replace
 

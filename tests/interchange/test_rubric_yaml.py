@@ -1,4 +1,4 @@
-"""A rubric goes out as YAML and comes back the same, byte for byte, whatever stands in it."""
+"""A rubric exported as YAML and imported again is the same, byte for byte."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""A whole run, written piece by piece."""
+"""A whole run as JSON, written in parts."""
 
 import json
 from datetime import UTC, datetime

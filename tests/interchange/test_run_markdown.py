@@ -1,4 +1,4 @@
-"""Text of others in a report is text, whatever it looks like."""
+"""Text of models and people in a report is escaped."""
 
 import re
 

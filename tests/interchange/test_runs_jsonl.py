@@ -1,4 +1,4 @@
-"""Lines of runs.jsonl: which weights their scores get, unscored records, and the names of rounds."""
+"""runs.jsonl: which weights the scores get, unscored records, and names of rounds."""
 
 import json
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Says after a run of the reply corpus which rung took how many."""
+"""Prints after the reply corpus how many replies each rung read."""
 
 from collections import Counter
 

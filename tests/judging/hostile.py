@@ -1,8 +1,8 @@
 # ruff: noqa: E501  one case, one line
-"""Templates and checks written to take forever, fill the memory or crash, and what becomes of each.
+"""Templates and checks that take forever, fill the memory or crash, with the expected result of each.
 
-`python -m tests.judging.hostile templates` (or `checks`) tries them all in a process of its own, and prints as
-JSON what each led to, how long it took and how much memory the largest process needed.
+`python -m tests.judging.hostile templates` (or `checks`) runs them all in a separate process, and prints
+the result, time and memory of each as JSON.
 """
 
 import json
@@ -21,9 +21,9 @@ from tests.house.processes import children
 
 # Which limit comes first depends on the machine, and on how much time the case is given.
 LIMITED = r"longer than|too much memory|stopped unexpectedly|used up the time"
-# What has no end uses up all the time it is given, whether that is a quarter of a second or production's second.
+# An endless case uses up its whole time limit, so a quarter of a second tests as much as a whole one.
 LIMITED_SECONDS = 0.25
-ENDS = ""  # harmless after all: it renders, or the check has a result
+ENDS = ""  # harmless: the template renders, or the check has a result
 
 LOOP = "{%% for a in criteria %%}{%% for b in criteria %%}%s{%% endfor %%}{%% endfor %%}x"
 BUSY_LOOP = LOOP % (
@@ -146,7 +146,7 @@ def any_of(depth):
 DEFINITIONS = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 8} for n in range(12)} | {
     "d12": {"type": "null"}
 }
-# The check (or several), the text it is tried on, and a pattern for what is said of it.
+# The check (or several), the text that it runs on, and a pattern for the message.
 CHECKS = {
     # --- schemas: time
     "unique objects": (schema(uniqueItems=True), JSON_OBJECTS, LIMITED),
@@ -231,7 +231,7 @@ CHECKS = {
 
 
 def measured(attempt, *given, limit):
-    """What it says, and the processor time of all that works on it; to start a process is not counted."""
+    """The message, and the processor time used; starting processes is not counted."""
     run_checks((Check("warm-up", "contains", {"text": "a"}),), "a")
     began = processor_seconds()
     with time_limit(limit):
@@ -240,7 +240,7 @@ def measured(attempt, *given, limit):
 
 
 def processor_seconds():
-    """Of this process and its children, those that have ended included."""
+    """The processor time of this process and its children, including ended ones."""
     ours = resource.getrusage(resource.RUSAGE_SELF)
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     living = sum(cpu_seconds(pid) for pid in children(os.getpid()))
@@ -248,7 +248,7 @@ def processor_seconds():
 
 
 def rendered(name, source):
-    """As one that was never checked: from an import, say."""
+    """Renders the template without checking it first, like one of an imported run."""
     try:
         return render(name, source, **[*sample_values(name)][1])
     except TemplateFailure as failure:
@@ -273,7 +273,7 @@ def try_checks(limit, given, text):
 def main(which):
     cases, attempt = (TEMPLATES, try_template) if which == "templates" else (CHECKS, try_checks)
     found = {}
-    process.PATIENCE = 60.0  # what others do on this machine does not end anybody's request
+    process.PATIENCE = 60.0  # other load on this machine must not end a request
     for case, (*given, expected) in cases.items():
         said, size, seconds = attempt(LIMITED_SECONDS if expected == LIMITED else SECONDS, *given)
         found[case] = {"said": " ".join(said)[:2_000], "size": size, "seconds": seconds}

@@ -1,4 +1,4 @@
-"""Checks that eval files use most: lists of words, JSON, markup, likeness and JavaScript."""
+"""Checks that eval files use most: lists of words, JSON, markup, similarity and JavaScript."""
 
 import time
 from decimal import Decimal

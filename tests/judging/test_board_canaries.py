@@ -1,4 +1,4 @@
-"""Canaries on boards: a token in every field; exactly those that a prompt may contain arrive."""
+"""Canaries on boards: a token in every field; only the allowed ones reach a prompt."""
 
 from dataclasses import replace
 from decimal import Decimal

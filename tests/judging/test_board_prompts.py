@@ -1,4 +1,4 @@
-"""The prompts of a board and the clerk: what stands where, and data that pretends to be something else."""
+"""The prompts of a board and the clerk: their order, and data that imitates other parts."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The prompts of a board and the clerk in a preview: whose they are, and where each part comes from."""
+"""The prompts of a board and the clerk in a preview: their roles, and the source of each part."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What a board's judges and the clerk reply: read if it can be, otherwise answered with a complaint."""
+"""Replies of a board's judges and the clerk: parsed, or answered with a complaint."""
 
 import json
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Canaries: a token in every field of a run; exactly those a role may see reach its prompt."""
+"""Canaries: a token in every field of a run; only those that a role may see reach its prompt."""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal

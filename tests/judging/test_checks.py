@@ -1,4 +1,4 @@
-"""Every kind of check: what passes, what fails, what is said and where."""
+"""Every kind of check: what passes, what fails, and the messages."""
 
 import json
 from decimal import Decimal

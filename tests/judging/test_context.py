@@ -1,4 +1,4 @@
-"""Views: what each role is handed, round by round."""
+"""Views: what each role sees, round by round."""
 
 from dataclasses import replace
 from decimal import Decimal

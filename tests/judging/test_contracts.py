@@ -1,4 +1,4 @@
-"""The output contract: decided by code where it can be, and by the judge where only prose describes it."""
+"""The output contract: decided by code if possible, and by the judge if only prose describes it."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Templates and checks that mean harm: refused or ended within two seconds of processor time and 140 MB."""
+"""Hostile templates and checks are refused, or end within two seconds of processor time and 140 MB."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Hostile candidates: whatever they contain, the messages keep their number, roles and marks."""
+"""Hostile candidates: messages keep their number, roles and delimiters."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The marks around data, and what is taken out of data."""
+"""The delimiters around data, and what is removed from data."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What people tell the next revision: in the producer's prompt under their names, never in the judge's."""
+"""Instructions from people: in the producer's prompt with their names, never in the judge's."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the line reader makes of reasoning, improvement and ASI: split where both are whole, kept as said."""
+"""Reasoning, improvement and ASI in the line parser: split if both parts are whole, and unchanged."""
 
 from dataclasses import replace
 

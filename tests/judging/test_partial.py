@@ -1,4 +1,4 @@
-"""A judge's reply that is still being written, as a reader sees it."""
+"""A judge's reply while it is being written, as pages show it."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Prompts of the three profiles: what they say, in which order, and how they are asked again."""
+"""Prompts of the three profiles: their content, order and retries."""
 
 from dataclasses import replace
 from decimal import Decimal

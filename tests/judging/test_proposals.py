@@ -1,4 +1,4 @@
-"""A rubric proposed from a sample: what the clerk is asked, and what its reply becomes."""
+"""A rubric proposed from a sample: the clerk's prompt, and how its reply becomes a rubric."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The parts of a prompt, joined, are the prompt: whatever the texts, the rubric and its templates say."""
+"""The parts of a prompt, joined, are the prompt, for any text, rubric and template."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What a judge quotes from sources is found where it stands, and nothing else is."""
+"""Quotations from sources are found at their place, and nothing else is."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""A rehearsal's past: invented, and the same as a run's would be."""
+"""A rehearsal's assumed history is the same as that of a run."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Texts are the same however they came in."""
+"""Texts are equal regardless of line endings."""
 
 import pytest
 

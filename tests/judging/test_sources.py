@@ -1,4 +1,4 @@
-"""Sources in prompts: where they stand, how much of them, and that they cannot do anything."""
+"""Sources in prompts: their place, their length, and that they cannot change the prompt."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Prompt templates: what an editor may write, and what is refused with its line."""
+"""Prompt templates: what an editor may write, and errors with their line."""
 
 import re
 

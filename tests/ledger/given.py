@@ -1,4 +1,4 @@
-"""Rounds for the ledger, in short."""
+"""Builders of rounds for the ledger's tests."""
 
 from decimal import Decimal
 
@@ -19,7 +19,7 @@ def step(
     told=None,
     other_judge=False,
 ):
-    """Round `number`, written from the round before and asked by its feedback, unless said otherwise."""
+    """Round `number`. By default, it revises the round before it and follows its feedback."""
     items = [Item(number, ISSUE, place, words) for place, words in enumerate(issues)]
     items += [Item(number, SUGGESTION, 0, asi)] if asi else []
     items += [

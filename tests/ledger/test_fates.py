@@ -1,4 +1,4 @@
-"""What became of feedback, by table: the verdicts, the texts and the scores decide."""
+"""The fate of feedback as a table of verdicts, texts and scores."""
 
 from decimal import Decimal
 

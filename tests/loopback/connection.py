@@ -1,4 +1,4 @@
-"""HTTP/1.1 by hand on asyncio: little work for the processor, and it sees at once when a client hangs up."""
+"""A minimal HTTP/1.1 server on asyncio: fast, and it notices immediately when a client disconnects."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ class Connection(asyncio.Protocol):
         self._working: asyncio.Task[None] | None = None
         self._transport: asyncio.Transport | None = None
 
-    # --- asyncio's side -------------------------------------------------------------------------
+    # --- called by asyncio ----------------------------------------------------------------------
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
@@ -77,7 +77,7 @@ class Connection(asyncio.Protocol):
         method, path, _ = lines[0].split(" ", 2)
         return Request(method, path.partition("?")[0], headers, body)
 
-    # --- the server's side ----------------------------------------------------------------------
+    # --- called by the server -------------------------------------------------------------------
     def _write(self, data: bytes) -> None:
         assert self._transport is not None
         self._transport.write(data)
@@ -100,18 +100,18 @@ class Connection(asyncio.Protocol):
         self._write(b"%x\r\n%s\r\n" % (len(data), data))
 
     def chunks(self, parts: Iterable[bytes]) -> None:
-        """Several chunks in one write: what comes at one time costs one packet."""
+        """Sends several chunks in one write, and so in one packet."""
         self._write(b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts))
 
     def end_stream(self) -> None:
         self._write(b"0\r\n\r\n")
 
     def abort(self) -> None:
-        """Resets the connection, whatever is still to be sent."""
+        """Resets the connection without sending what is left."""
         assert self._transport is not None
         sock = self._transport.get_extra_info("socket")
         if sock is not None:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         if asyncio.current_task() is self._working:
-            self._working = None  # the answer ends here by intent, and is not to be cancelled
+            self._working = None  # the response ends here on purpose and must not be cancelled
         self._transport.abort()

@@ -1,4 +1,4 @@
-"""What can go wrong on purpose: rules that say which call meets which fault."""
+"""Simulated failures: rules that say which call gets which fault."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -6,13 +6,13 @@ from typing import Any
 
 KINDS = frozenset(
     {
-        "drop",  # the connection closes before any byte of an answer
+        "drop",  # the connection closes before the first byte of the response
         "reset",  # the connection is reset in the middle of the stream
-        "cut",  # the stream ends in good order, without its last part
-        "status",  # an error status, 500 unless said otherwise
+        "cut",  # the stream ends normally, but without its last part
+        "status",  # an error status, by default 500
         "rate_limit",  # 429, with Retry-After
-        "hang",  # nothing comes, ever
-        "slow_first_byte",  # the answer comes after some seconds
+        "hang",  # no response, ever
+        "slow_first_byte",  # the response is delayed by some seconds
         "html",  # a web page with status 200
         "unknown_model",
         "context_exceeded",
@@ -25,10 +25,10 @@ KINDS = frozenset(
 
 @dataclass
 class Fault:
-    """One rule: the calls it meets (all that match, or the n-th of those) and what happens to them."""
+    """A rule: which calls it applies to (all that match, or the n-th of those), and what happens then."""
 
     kind: str
-    nth: tuple[int, ...] = ()  # counted from 1 over the calls that match; empty means every one
+    nth: tuple[int, ...] = ()  # counted from 1 over the matching calls; empty for all
     role: str = ""
     seconds: float = 0.0
     status: int = 500
@@ -42,7 +42,7 @@ class Fault:
         self.nth = tuple(self.nth)
 
     def meets(self, role: str) -> bool:
-        """Counts the call when it matches, and tells whether it is one of those to spoil."""
+        """Counts the call if it matches; returns whether the fault applies to it."""
         if self.role and self.role != role:
             return False
         self.seen += 1

@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider on the loopback address that can also do everything wrong."""
+"""A small OpenID Connect provider on the loopback address that can simulate invalid responses."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 
 CLIENT_ID, CLIENT_SECRET = "wiggum-tests", "a secret between two"
-# What replaces a claim, by the fault.
+# The replaced claims of each fault.
 WRONG_CLAIMS: dict[str, dict[str, Any]] = {
     "issuer": {"iss": "https://evil.example"},
     "audience": {"aud": "somebody-else"},
@@ -43,12 +43,12 @@ STRANGE_KEYS: dict[str, dict[str, Any]] = {
 
 @cache
 def key_called(name: str) -> RSAKey:
-    """Made once for all tests of a process: it takes its time."""
+    """Made once per process, because it is slow."""
     return RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
 
 
 def signed_with_the_public_key(token: str) -> str:
-    """By hand: joserfc refuses to."""
+    """Signs by hand, because joserfc refuses to."""
     content = token.rpartition(".")[0]
     made = hmac.digest(key_called("ours").as_pem(private=False), content.encode(), "sha256")
     return f"{content}.{base64.urlsafe_b64encode(made).rstrip(b'=').decode()}"
@@ -56,7 +56,7 @@ def signed_with_the_public_key(token: str) -> str:
 
 @dataclass
 class OpenIDProvider:
-    """What it says of whoever comes; `fault` names what it does wrong."""
+    """The claims about the person who signs in; `fault` selects what the provider does wrong."""
 
     subject: str = "subject-1"
     email: str = "ada@example.org"
@@ -65,7 +65,7 @@ class OpenIDProvider:
     fault: str = ""
     mail_in_userinfo: bool = False
     address: str = ""
-    asked: list[dict[str, str]] = field(default_factory=list)  # what came to the page where people sign in
+    asked: list[dict[str, str]] = field(default_factory=list)  # requests to the sign-in page
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def discovery(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class OpenIDProvider:
         return {"keys": [key_called("ours").as_dict(private=False)]} if strange is None else strange
 
     def authorized(self, query: dict[str, str]) -> str:
-        """Signs the person in without a question, and sends them back."""
+        """Signs the person in without asking, and redirects back."""
         self.asked.append(query)
         code = secrets.token_urlsafe(8)
         self.codes[code] = query
@@ -183,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def openid_provider() -> Iterator[OpenIDProvider]:
-    """A provider that answers until the block ends."""
+    """A provider that runs until the block ends."""
     provider = OpenIDProvider()
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"provider": provider}))
     provider.address = f"http://127.0.0.1:{server.server_port}"

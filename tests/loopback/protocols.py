@@ -1,4 +1,4 @@
-"""The wire forms of Ollama and of OpenAI: an answer as the parts of a stream, and lists of models."""
+"""The wire formats of Ollama and OpenAI: replies as parts of a stream, and lists of models."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ def pieces(text: str, count: int) -> list[str]:
 
 
 def within_limit(answer: Answer, limit: Any) -> tuple[str, str]:
-    """The text as far as the reply limit lets it go, and the reason it ended."""
+    """The text up to the reply limit, and the reason why it ended."""
     if isinstance(limit, int) and limit > 0 and tokens(answer.text) > limit:
         return answer.text[: limit * CHARS_PER_TOKEN], answer.finish_reason or "length"
     return answer.text, answer.finish_reason or "stop"
@@ -43,7 +43,7 @@ def ollama_parts(asked: Asked, answer: Answer, chunks: int) -> list[bytes]:
         "done_reason": reason,
         "total_duration": 2_000_000_000,
         "load_duration": 500_000_000,
-        # A prompt beyond the window is cut without a word, as Ollama does it.
+        # A prompt longer than the window is cut silently, as in Ollama.
         "prompt_eval_count": min(prompt, window) if window else prompt,
         "prompt_eval_duration": 250_000_000,
         "eval_count": tokens(text) + tokens(answer.thinking),
@@ -59,7 +59,7 @@ def _ollama_line(model: str, field: str, piece: str) -> bytes:
 
 
 def openai_parts(asked: Asked, answer: Answer, chunks: int) -> list[bytes]:
-    """Server-sent events, with usage at the end where it was asked for."""
+    """Server-sent events, with usage at the end if it was requested."""
     text, reason = within_limit(answer, asked.body.get("max_tokens"))
     events = [_openai_event({"reasoning_content": piece}) for piece in pieces(answer.thinking, chunks)]
     events += [_openai_event({"content": piece}) for piece in pieces(text, chunks)]

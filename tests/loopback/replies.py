@@ -1,4 +1,4 @@
-"""What the loopback server says: given texts, a function, or an answer made to fit the schema."""
+"""The loopback server's replies: given texts, a function, or replies generated from the schema."""
 
 import itertools
 import json
@@ -12,13 +12,13 @@ from typing import Any
 class Answer:
     text: str
     thinking: str = ""
-    prompt_tokens: int | None = None  # counted from the prompt unless said
+    prompt_tokens: int | None = None  # by default counted from the prompt
     finish_reason: str = ""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A chat request, whichever protocol it came in."""
+    """A chat request in either protocol."""
 
     protocol: str  # ollama or openai
     role: str
@@ -42,15 +42,15 @@ Replies = Callable[[Asked], Answer | str | Awaitable[Answer | str]]
 
 
 class OutOfReplies(Exception):
-    """The test gave fewer replies than were asked for."""
+    """The test set fewer replies than there were requests."""
 
 
-# What a request is for, by the first property of its form.
+# The purpose of a request, by the first property of its schema.
 PURPOSES = {"working": "merge", "judges": "compose", "change": "describe"}
 
 
 def purpose_by_schema(body: Mapping[str, Any]) -> str:
-    """score, deliberate, merge, compose or describe by the form that is wanted; write if there is none."""
+    """score, deliberate, merge, compose or describe by the requested schema; write if there is none."""
     schema = body.get("format") or (body.get("response_format") or {}).get("json_schema", {}).get("schema")
     if not isinstance(schema, Mapping):
         return "score" if body.get("format") or body.get("response_format") else "write"
@@ -61,13 +61,13 @@ def purpose_by_schema(body: Mapping[str, Any]) -> str:
 
 
 def role_by_schema(body: Mapping[str, Any]) -> str:
-    """Whose request it is, by the form that it wants."""
+    """The role that the request is for, by its schema."""
     purpose = purpose_by_schema(body)
     return {"write": "producer", "score": "judge", "deliberate": "judge"}.get(purpose, "clerk")
 
 
 def from_lists(lists: Mapping[str, Sequence[Answer | str]], *, cycle: bool = False) -> Replies:
-    """The k-th request of a role gets the k-th text of its list; a clerk without a list fills in its form."""
+    """Request k of a role gets the k-th text of its list; without one, the clerk gets a valid reply."""
 
     def reply(asked: Asked) -> Answer | str:
         if asked.role == "clerk" and "clerk" not in lists:
@@ -91,8 +91,8 @@ def from_file(path: Path, *, cycle: bool = True) -> Replies:
     return from_lists(lists, cycle=cycle)
 
 
-def made_to_fit(score: float | None = None, producer_chars: int = 600) -> Replies:
-    """Judges get a valid instance of their schema, with changing scores unless one is given."""
+def valid_replies(score: float | None = None, producer_chars: int = 600) -> Replies:
+    """Judges get a valid instance of their schema, by default with changing scores."""
     turns = itertools.count()
 
     def reply(asked: Asked) -> str:
@@ -107,7 +107,7 @@ def made_to_fit(score: float | None = None, producer_chars: int = 600) -> Replie
 
 
 def instance(schema: Mapping[str, Any], score: float | None, share: float) -> Any:
-    """The smallest value of this schema: numbers lie at `share` of their range, or are `score`."""
+    """The smallest valid value of the schema; numbers are at `share` of their range, or `score`."""
     for key in ("const", "default"):
         if key in schema:
             return schema[key]
@@ -138,5 +138,5 @@ def _typed(schema: Mapping[str, Any], score: float | None, share: float) -> Any:
 
 
 def named(item: Any, number: int) -> Any:
-    """An entry of a list; those with a name get one of their own."""
+    """An entry of a list, with a unique name if it has one."""
     return {**item, "name": f"Judge {number}"} if isinstance(item, dict) and "name" in item else item

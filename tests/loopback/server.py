@@ -1,6 +1,6 @@
-"""A model server on the loopback address that speaks Ollama's and OpenAI's protocols, faults included.
+"""A model server on the loopback address with Ollama's and OpenAI's protocols, which can simulate failures.
 
-In a test: `with LoopbackServer(replies) as server:`. As a process of its own:
+In a test: `with LoopbackServer(replies) as server:`. As a separate process:
 `python -m tests.loopback.server --port 0 --latency 1.0`, which prints its address.
 """
 
@@ -29,8 +29,8 @@ from tests.loopback.replies import (
     Replies,
     from_file,
     from_lists,
-    made_to_fit,
     role_by_schema,
+    valid_replies,
 )
 from tests.loopback.spoiling import spoil
 
@@ -40,7 +40,7 @@ CHAT_PATHS = {"/api/chat": "ollama", "/v1/chat/completions": "openai"}
 
 @dataclass
 class Entry:
-    """One request as the server saw it; times are of the monotonic clock."""
+    """One received request; times are from the monotonic clock."""
 
     number: int
     path: str
@@ -50,11 +50,11 @@ class Entry:
     headers: dict[str, str]
     started: float
     finished: float | None = None
-    aborted: float | None = None  # when the client hung up before the end
+    aborted: float | None = None  # when the client disconnected before the end
 
 
 class LoopbackServer:
-    """Serves from a thread of its own; every attribute may be read or changed while it runs."""
+    """Runs in its own thread; every attribute may be read or changed while it runs."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class LoopbackServer:
         faults: Iterable[Fault] = (),
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self.replies = from_lists(replies) if isinstance(replies, Mapping) else replies or made_to_fit()
+        self.replies = from_lists(replies) if isinstance(replies, Mapping) else replies or valid_replies()
         self.role_of = role_of
         self.models = tuple(models)
         self.any_model = any_model
@@ -87,25 +87,25 @@ class LoopbackServer:
         self._listening: asyncio.Server | None = None
         self._loop = asyncio.new_event_loop()
 
-    # --- life ---------------------------------------------------------------------------------
+    # --- start and stop -----------------------------------------------------------------------
     def __enter__(self) -> "LoopbackServer":
         self._thread = threading.Thread(target=self._loop.run_forever, name="loopback", daemon=True)
         self._thread.start()
-        self.come_back()
+        self.go_online()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.go_away()
+        self.go_offline()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
         self._loop.close()
 
-    def come_back(self) -> None:
-        """Listens, on the port it had before if there was one."""
+    def go_online(self) -> None:
+        """Starts listening, on the same port as before if it had one."""
         self._in_loop(self.listen(self.port))
 
-    def go_away(self) -> None:
-        """Closes the port and every connection: who calls is refused."""
+    def go_offline(self) -> None:
+        """Closes the port and all connections, so that new calls are refused."""
         self._in_loop(self._stop_listening())
 
     async def listen(self, port: int) -> None:
@@ -122,24 +122,24 @@ class LoopbackServer:
             connection.abort()
         while self._connections:
             await asyncio.sleep(0.001)
-        await asyncio.sleep(0)  # those whose answers were under way hear that they are cancelled
+        await asyncio.sleep(0)  # cancels responses in progress
 
     def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
         future: Future[T] = asyncio.run_coroutine_threadsafe(work, self._loop)
         return future.result(60)
 
-    # --- what a test asks ---------------------------------------------------------------------
+    # --- for tests ----------------------------------------------------------------------------
     @property
     def address(self) -> str:
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def chats(self) -> list[Entry]:
-        """The log without what is no chat."""
+        """The chat requests in the log."""
         return [entry for entry in self.log if entry.path in CHAT_PATHS]
 
     def wait_for(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
-        """Returns once the condition holds; fails loudly when it does not in time."""
+        """Waits until the condition holds; raises an error after a time limit."""
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
@@ -148,7 +148,7 @@ class LoopbackServer:
 
     # --- requests -----------------------------------------------------------------------------
     async def handle(self, request: Request, connection: Connection) -> None:
-        """Answers one request; cancelled when the client hangs up."""
+        """Responds to one request; cancelled when the client disconnects."""
         if request.path.startswith("/__"):
             self._manage(request, connection)
             return
@@ -174,7 +174,7 @@ class LoopbackServer:
         return entry
 
     async def _chat(self, entry: Entry, connection: Connection) -> None:
-        # Every rule counts the call before the first one that meets it takes effect.
+        # Every rule counts the call before the first one that applies takes effect.
         met = [fault for fault in self.faults if fault.meets(entry.role)]
         fault = met[0] if met else None
         if fault is not None and await spoil(fault, entry.protocol, str(entry.body.get("model")), connection):
@@ -193,7 +193,7 @@ class LoopbackServer:
         self._asked[entry.role] += 1
         asked = Asked(entry.protocol, entry.role, self._asked[entry.role], entry.body)
         reply = "" if empty else self.replies(asked)
-        if isinstance(reply, Awaitable):  # one that a test holds back, while others are answered
+        if isinstance(reply, Awaitable):  # a response that a test delays, while others are sent
             reply = await reply
         answer = Answer(reply) if isinstance(reply, str) else reply
         form = protocols.ollama_parts if entry.protocol == "ollama" else protocols.openai_parts
@@ -220,7 +220,7 @@ class LoopbackServer:
         self, ending: str, protocol: str, connection: Connection, fault: Fault | None
     ) -> None:
         if ending == "reset":
-            await asyncio.sleep(0.05)  # so that what was sent arrives before the reset
+            await asyncio.sleep(0.05)  # so that the sent part arrives before the reset
             connection.abort()
             return
         if ending == "truncated_line":
@@ -248,7 +248,7 @@ class LoopbackServer:
             connection.respond(404, b"404 page not found", "text/plain")
 
     def _manage(self, request: Request, connection: Connection) -> None:
-        """The log and the faults, for a test in another process."""
+        """Reads the log and sets faults, for a test in another process."""
         if request.path == "/__faults" and request.method == "POST":
             self.faults = [Fault.from_json(entry) for entry in json.loads(request.body)]
         if request.path == "/__log" and request.method == "DELETE":
@@ -279,7 +279,7 @@ def main() -> None:
     parser.add_argument("--score", type=float, help="the score of every criterion; changing unless given")
     given = parser.parse_args()
     server = LoopbackServer(
-        from_file(given.replies) if given.replies else made_to_fit(given.score),
+        from_file(given.replies) if given.replies else valid_replies(given.score),
         any_model=True,
         latency=given.latency,
         chunks=given.chunks,

@@ -1,4 +1,4 @@
-"""The faults that take the place of a whole answer."""
+"""Faults that replace the whole response."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ PAGE = b"<!DOCTYPE html><html><body><h1>Sign in to the network</h1></body></html
 
 
 async def spoil(fault: Fault, protocol: str, model: str, connection: Connection) -> bool:
-    """Carries out the fault; False when the usual answer should follow."""
+    """Simulates the fault; returns False if the normal response should follow."""
     if fault.kind in ("hang", "slow_first_byte"):
         await asyncio.sleep(fault.seconds or (3600 if fault.kind == "hang" else 0.5))
         return fault.kind == "hang"

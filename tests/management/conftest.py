@@ -1,4 +1,4 @@
-"""The command as people run it: a process of its own, with a data directory and a model server."""
+"""Runs the command as users do: in a separate process, with a data directory and a model server."""
 
 import contextlib
 import json
@@ -25,12 +25,12 @@ MODELS = ("--producer", "ollama/loopback:1b", "--judge", "ollama/loopback:8b")
 
 @pytest.fixture(scope="session")
 def migrated() -> Path:
-    """A data directory with a fresh database and nothing in it, to be copied."""
+    """A data directory with an empty migrated database, to copy."""
     return migrated_directory()
 
 
 def as_on_a_terminal() -> None:
-    """A suite that a script runs in the background ignores Ctrl-C, and its children would inherit that."""
+    """Restores Ctrl-C: a test run in the background ignores it, and its children would, too."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -63,10 +63,9 @@ class Refine:
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def says(self, *, slow: int | None = None, **lists: Sequence[str]) -> None:
-        """What the models answer, in order; a request that was not answered to its end is not counted.
+        """Sets the models' replies in order; a request that got no complete reply is not counted.
 
-        The request number `slow` gets its answer so slowly that it can be stopped in the middle, also by a
-        command that is started meanwhile.
+        The reply to request number `slow` takes so long that a test can stop it in the middle.
         """
 
         def reply(asked: Asked) -> str:
@@ -82,7 +81,7 @@ class Refine:
             return connection.execute(statement).fetchall()
 
     def reached(self, number: int) -> Entry:
-        """The request of this number, once it has come."""
+        """Waits for the request with this number."""
         self.server.wait_for(lambda: len(self.server.chats) >= number, PATIENCE)
         return self.server.chats[number - 1]
 

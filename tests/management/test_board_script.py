@@ -1,4 +1,4 @@
-"""A board on a script of replies: judges who are asked at the same time get a line each."""
+"""A board with scripted replies: judges called at the same time get one line each."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the command prints, where, and how it ends."""
+"""The command's output and exit codes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The command's ends, seen from inside: how each outcome leaves, and what others may do meanwhile."""
+"""The command's outcomes, tested in this process: exit codes, and changes by others meanwhile."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Interrupted and resumed: nothing that finished is asked again, and the rounds are the same."""
+"""Interrupt and resume: finished steps are not repeated, and the rounds are the same."""
 
 import json
 import shutil

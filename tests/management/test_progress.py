@@ -1,4 +1,4 @@
-"""Progress for people: lines where the stream is a file, one bar where it is a terminal."""
+"""Progress output: lines in a file, one bar in a terminal."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Wrong usage is said in words before anything is run; and the projects a run can belong to."""
+"""Wrong usage is reported before anything runs; and which project a run belongs to."""
 
 import io
 import signal

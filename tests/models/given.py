@@ -1,4 +1,4 @@
-"""Rows that hold, to be changed one field at a time into rows that must not."""
+"""Valid rows, which tests change one field at a time into invalid ones."""
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import Project, Rubric, RubricVersion, Run
@@ -23,7 +23,7 @@ def a_run(project: Project, version: RubricVersion | None = None, **changes: obj
 
 
 def a_version_in(alias: str, slug: str) -> RubricVersion:
-    """Of a project of its own in another database than the one that services write to."""
+    """A version of a new project, in another database than the one that services write to."""
     project = Project.objects.using(alias).create(name=slug, slug=slug)
     return a_version_of(alias, Rubric.objects.using(alias).create(project=project, slug="own", name="Own"))
 

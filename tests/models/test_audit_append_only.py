@@ -1,4 +1,4 @@
-"""The audit log can only be added to: for the models, and for whoever writes SQL."""
+"""The audit log is append-only, for the models and for plain SQL."""
 
 import pytest
 from django.db import DatabaseError, connection, connections, transaction

@@ -1,4 +1,4 @@
-"""The database holds the truth: rows that cannot be true are refused."""
+"""Database constraints refuse invalid rows."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""A saved version stays as it was saved: for the models, and for whoever writes SQL."""
+"""A saved version cannot be changed, by the models or by plain SQL."""
 
 import pytest
 from django.db import DatabaseError, connections, transaction

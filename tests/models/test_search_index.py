@@ -1,4 +1,4 @@
-"""The search index follows the rows, whoever writes them and in whatever order they go."""
+"""The search index follows the rows in every order of writes and deletes."""
 
 import pytest
 from django.db import connection, connections

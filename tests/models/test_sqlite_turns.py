@@ -1,4 +1,4 @@
-"""Writers of one process wait for each other in line, and nobody waits for ever."""
+"""Writers of one process wait for each other in turn, and nobody waits forever."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Each edit on a text that shows what it does and what it leaves alone."""
+"""Each edit on a text that shows what it changes and what it leaves unchanged."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""What holds for the copies of any text."""
+"""Properties of the copies of any text."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Short ways to ask a provider in a test."""
+"""Shorthands for calls to providers in tests."""
 
 import threading
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def ask(provider: Provider, request: CompletionRequest | None = None, **control:
 
 
 def failure(provider: Provider, request: CompletionRequest | None = None, **control: Any) -> ProviderError:
-    """The error that the call ends with; a reply is a failed test."""
+    """The error of the call; the test fails if there is a reply."""
     try:
         reply = ask(provider, request, **control)
     except ProviderError as error:

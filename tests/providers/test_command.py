@@ -1,4 +1,4 @@
-"""A command as a model: prompts in, replies out, and nothing left running whatever happens."""
+"""A command as a model: prompts, replies, and no process left running."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The embedded model, really: it loads, answers, keeps to a schema, remembers prefixes and can be stopped."""
+"""The real embedded model: loading, replies, schemas, prefix cache and cancelling."""
 
 import importlib.metadata
 import json

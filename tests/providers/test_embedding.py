@@ -1,4 +1,4 @@
-"""Embeddings of the two kinds of servers that have them."""
+"""Embeddings of both kinds of servers."""
 
 import json
 import threading

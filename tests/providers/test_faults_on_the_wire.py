@@ -1,4 +1,4 @@
-"""Every fault, with every provider that speaks HTTP: the sort, whether to retry, the sentence."""
+"""Every fault, with every HTTP provider: kind, retry and message."""
 
 import pytest
 
@@ -66,12 +66,12 @@ def test_a_fault_is_sorted(
 def test_a_closed_port_is_unreachable(ollama_server: LoopbackServer, kind: str) -> None:
     provider = MAKERS[kind](ollama_server)
     ask(provider)
-    ollama_server.go_away()
+    ollama_server.go_offline()
     error = failure(provider)
     assert (error.kind, error.retryable) == (ErrorKind.UNREACHABLE, True)
     assert f"127.0.0.1:{ollama_server.port}" in error.message
     assert not provider.health().ok
-    ollama_server.come_back()
+    ollama_server.go_online()
     assert ask(provider).text
 
 

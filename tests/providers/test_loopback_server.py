@@ -1,4 +1,4 @@
-"""The loopback server keeps its own promises, also as a process of its own."""
+"""The loopback server itself, in a thread and in a separate process."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What goes over the wire to Ollama, and what is made of its answers."""
+"""Requests to Ollama, and how its responses are read."""
 
 import pytest
 

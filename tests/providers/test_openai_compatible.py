@@ -1,4 +1,4 @@
-"""OpenAI's protocol: the request, its fall-backs, the key, and what servers answer."""
+"""OpenAI's protocol: requests, fallbacks, the key, and responses."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""One question before a run depends on a model: does it keep to the form?"""
+"""The preflight of a model: does it reply in the requested form?"""
 
 import pytest
 

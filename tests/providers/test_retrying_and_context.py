@@ -1,4 +1,4 @@
-"""The two small policies: when to ask again, and how large a window to ask for."""
+"""When to retry, and which context window to request."""
 
 from datetime import UTC, datetime
 

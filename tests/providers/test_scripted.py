@@ -1,4 +1,4 @@
-"""Scripts: in order by role, resumable, loud about what is wrong with them."""
+"""Scripts: in order by role, resumable, and with clear errors."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Answers as servers send them, whole and broken; and calls that are cancelled before any answer comes."""
+"""Complete and broken responses, and calls cancelled before any response."""
 
 import socket
 import threading

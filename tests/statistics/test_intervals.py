@@ -1,4 +1,4 @@
-"""Intervals of means: how often they hold, their limits, and odd samples."""
+"""Intervals of means: coverage, limits, and odd samples."""
 
 import numpy as np
 import pytest

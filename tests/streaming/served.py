@@ -1,4 +1,4 @@
-"""A real instance with a loopback model server, and readers of its streams over real sockets."""
+"""A real instance with a loopback model server, and clients that read its streams over sockets."""
 
 import http.client
 import json
@@ -45,7 +45,7 @@ owner = User.objects.get(email="olivia@example.org")
 told["token"] = token_make(project=project, by=owner, name="CI", role="viewer", days=7)[1]
 print("told", json.dumps(told))
 """
-# In one transaction: a worker cannot be faster than what is done with the new run besides.
+# In one transaction, so that no worker starts before the new run is complete.
 LAUNCH = """
 from django.db import transaction
 from refinement.engine.codec import rubric_with
@@ -86,7 +86,7 @@ class Served:
         self.instance.clean_up()
 
     def shell(self, code: str) -> str:
-        """What the code told, run with the instance's own settings."""
+        """Runs the code with the instance's settings; returns what it reported."""
         self.process = self.process or subprocess.Popen(
             [sys.executable, "-m", "tests.streaming.shell"],
             cwd=ROOT,
@@ -133,7 +133,7 @@ class Frame:
 
 
 class Reader:
-    """Reads a stream in a thread of its own."""
+    """Reads a stream in a separate thread."""
 
     def __init__(self, answer: http.client.HTTPResponse, connection: socket.socket) -> None:
         assert answer.status == 200, answer.status
@@ -155,7 +155,7 @@ class Reader:
                     self._note(lines)
                     lines = {}
         except (OSError, http.client.HTTPException, ValueError, AttributeError):
-            pass  # the test hung up, or the server did
+            pass  # the test or the server closed the connection
         finally:
             self.ended.set()
 

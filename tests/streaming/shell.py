@@ -1,6 +1,6 @@
-"""Runs Python for a served instance, with its settings: one line of JSON in, one line out.
+"""Runs Python code with a served instance's settings: reads and writes one line of JSON per request.
 
-A process of its own that stays, because each new one would take a second to import everything.
+One long-running process, because each new one would take a second to import everything.
 """
 
 import contextlib

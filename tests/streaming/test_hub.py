@@ -1,4 +1,4 @@
-"""The poller behind all live pages: who is told what, how often it asks, and when it asks nothing."""
+"""The poller behind all live pages: which events it sends, how often it queries, and when it does not."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The stream of a run over a real socket, from a real server, with a real worker behind it."""
+"""The stream of a run over a real socket, with a real server and worker."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from refinement.streaming.hub import MOST_OF_ONE_PERSON
 from tests.house.processes import children, wait_for
-from tests.loopback.replies import from_lists, made_to_fit
+from tests.loopback.replies import from_lists, valid_replies
 from tests.loopback.server import LoopbackServer
 from tests.prepared import prepared_copy
 from tests.streaming.served import Reader, Served
@@ -44,12 +44,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def _fast_again(served: Served) -> Iterator[None]:
     yield
     served.server.chunks, served.server.chunk_delay, served.server.latency = 8, 0.0, 0.0
-    served.server.replies = made_to_fit()
+    served.server.replies = valid_replies()
 
 
 def writing_slowly(served: Served) -> None:
     """A draft without an end, until the test lets it end; everything after it takes a moment."""
-    judged = made_to_fit()
+    judged = valid_replies()
     written = from_lists({"producer": [TEXT]}, cycle=True)
     served.server.replies = lambda asked: judged(asked) if asked.schema else written(asked)
     served.server.chunks, served.server.chunk_delay = 1_500, 0.1

@@ -1,4 +1,4 @@
-"""Issues are grouped by what they say; later ones join, and the same issues give the same groups."""
+"""Issues are grouped by content; later ones join groups, and the same issues give the same groups."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""The door of project pages: who gets in with which role."""
+"""Access to project pages, by role."""
 
 import pytest
 from django.core.exceptions import PermissionDenied

@@ -1,4 +1,4 @@
-"""A person's own page."""
+"""The account page."""
 
 from datetime import UTC, datetime
 

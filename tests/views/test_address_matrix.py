@@ -1,4 +1,4 @@
-"""Who may do what outside projects: every other address × every method × every person.
+"""Permissions outside projects: every other URL × every method × every person.
 
 The addresses are found by walking the URL configuration, those under `p/<slug:slug>/` are in
 `test_role_matrix.py`, the API's operations in `tests/api/test_role_matrix.py`. A new address needs ONE line

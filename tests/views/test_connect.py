@@ -1,4 +1,4 @@
-"""Connecting a model: found, tested, checked, saved; others see who to ask."""
+"""Connecting a model: find, test, check and save; other members see whom to ask."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The counts in the top bar, which an open page asks for."""
+"""The counts in the top bar, which open pages poll."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Error pages: in our look, in plain words, whatever is broken."""
+"""Error pages: styled, in plain words, for every kind of failure."""
 
 import pytest
 from django.template import TemplateDoesNotExist

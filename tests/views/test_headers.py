@@ -1,4 +1,4 @@
-"""What every page carries, and that nothing is open by accident."""
+"""Headers of every page, and that no page is public by accident."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The way to the current project, and its home."""
+"""The redirect to the current project, and its home page."""
 
 import pytest
 

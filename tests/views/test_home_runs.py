@@ -1,4 +1,4 @@
-"""What a project's home shows: the tour and first steps, or what needs its reader."""
+"""A project's home page: the tour and first steps, or what needs the reader."""
 
 from datetime import timedelta
 from decimal import Decimal

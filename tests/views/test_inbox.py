@@ -1,4 +1,4 @@
-"""The inbox: whose it is, what comes first, what is read when, how many queries; and what one is told."""
+"""The inbox: owner, order, read state, number of queries, and notification settings."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""/metrics: for administrators and for whoever has the token, in Prometheus' text format."""
+"""/metrics: for administrators and with the token, in Prometheus' text format."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The prepared example: opened at once, played, read-only, counted nowhere, deletable."""
+"""The prepared example: opened immediately, played, read-only, not counted, deletable."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A further project."""
+"""Creating another project."""
 
 import pytest
 

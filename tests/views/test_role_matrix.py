@@ -1,4 +1,4 @@
-"""Who may do what: every address of a project × every method × every person.
+"""Permissions in projects: every URL × every method × every person.
 
 The addresses are found by walking the URL configuration. A new address under `p/<slug:slug>/` needs
 ONE line in `RULES` below, by its name:

@@ -1,4 +1,4 @@
-"""Templates keep to the content security policy, and fetch nothing from elsewhere."""
+"""Templates follow the Content Security Policy and load nothing from other servers."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Light, dark or as the system says."""
+"""The theme: light, dark or system."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A receiver for all tests of the room, webhooks that lead to it, and a worker's way of sending."""
+"""A receiver for all tests of webhooks, webhooks with its address, and a worker's deliveries."""
 
 import json
 
@@ -21,7 +21,7 @@ def server():
 
 @pytest.fixture
 def receiver(server):
-    """The server, as if nothing had happened yet."""
+    """The server, reset before each test."""
     server.received.clear()
     server.connections = 0
     server.answer = status(204)
@@ -30,14 +30,14 @@ def receiver(server):
 
 @pytest.fixture
 def allowed(settings):
-    """An administrator lets webhooks go to private networks; the tests have no other."""
+    """Allows webhooks to private networks, because the receiver is on one."""
     settings.WEBHOOK_NETWORKS = PRIVATE
     settings.SITE_URL = "https://wiggum.example.org"
 
 
 @pytest.fixture
 def made(allowed, project, owner, receiver):
-    """A webhook for everything, and its secret."""
+    """A webhook for all events, and its secret."""
     return webhook_create(project=project, by=owner, values=HookValues(receiver.address, EVERYTHING))
 
 
@@ -48,7 +48,7 @@ def hook(made):
 
 @pytest.fixture
 def work():
-    """What a worker does with the messages that wait; how many those were."""
+    """Handles the queued messages as a worker does; returns how many there were."""
 
     def done() -> int:
         messages = [json.loads(row.body) for row in QueuedMessage.objects.order_by("id")]

@@ -1,4 +1,4 @@
-"""A server on the loopback address that receives webhooks, well or badly."""
+"""A server on the loopback address that receives webhooks and can respond incorrectly."""
 
 import contextlib
 import socket
@@ -21,7 +21,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """What came, and how the next one is answered: bytes, or something done with the connection."""
+    """The received requests, and how to respond to the next one: bytes, or an action on the connection."""
 
     port: int = 0
     received: list[Received] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/hook"
 
     def drips(self, connection: socket.socket) -> None:
-        """One header byte after the other, for as long as somebody listens."""
+        """Sends one header byte after the other until the client disconnects."""
         connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
         while not self.ended.wait(0.05):
             connection.sendall(b"x")
@@ -63,7 +63,7 @@ def status(number: int, said: str = "") -> bytes:
 
 @contextmanager
 def receiving(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
-    """A receiver for as long as the block lasts."""
+    """A receiver that runs until the block ends."""
     receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -82,13 +82,13 @@ def receiving(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
                     self.connection.sendall(receiver.answer)
 
         def log_message(self, *args: object) -> None:
-            """Tests say what they saw."""
+            """Silent: tests report failures themselves."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
 
         def handle_error(self, request: object, client_address: object) -> None:
-            """A sender that hangs up is what many of these tests are about."""
+            """Silent: in many tests, the sender disconnects."""
 
     server = Server(("127.0.0.1", 0), Handler)
     if tls is not None:

@@ -1,4 +1,4 @@
-"""Hostile addresses: none breaks the check, and none leads into a private network."""
+"""Hostile addresses: none breaks the check, and none reaches a private network."""
 
 import ipaddress
 from collections.abc import Callable

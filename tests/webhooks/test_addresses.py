@@ -1,4 +1,4 @@
-"""Which addresses webhooks may have, and which machines they may reach."""
+"""Which addresses webhooks can have, and which machines they can reach."""
 
 import ipaddress
 import socket

@@ -1,4 +1,4 @@
-"""`deliver_webhook` over Redis and over RabbitMQ: sent by the service, taken up by Dramatiq's own worker."""
+"""`deliver_webhook` over Redis and RabbitMQ: sent by the service, received by Dramatiq's worker."""
 
 import dramatiq
 import pytest

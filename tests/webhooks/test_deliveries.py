@@ -1,4 +1,4 @@
-"""Deliveries: signed, tried again with longer pauses, given up, sent again, swept, forgotten."""
+"""Deliveries: signed, retried with longer pauses, given up, resent, swept and deleted."""
 
 import hashlib
 import hmac

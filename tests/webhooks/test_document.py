@@ -1,4 +1,4 @@
-"""What docs/webhooks.md tells receivers to do works, as it stands there."""
+"""The instructions in docs/webhooks.md work as written."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What webhooks are told, when, and what they are never told."""
+"""When webhooks are sent, and what they contain and never contain."""
 
 import json
 
@@ -57,7 +57,7 @@ def test_a_run_that_ends_is_told_with_its_figures(hook, scene, project):
 
 def test_a_run_that_waits_is_told_once_and_so_is_its_cancelling(hook, scene, editor):
     run = scene.launch()
-    scene.server.go_away()
+    scene.server.go_offline()
     advance(run, 1)
     now_due(run)
     advance(run, 1)

@@ -1,4 +1,4 @@
-"""What owners do with webhooks, and what is kept of it."""
+"""What owners do with webhooks, and the audit log of it."""
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError

@@ -1,4 +1,4 @@
-"""Sending over real sockets: what is sent, and every way in which it can go wrong."""
+"""Sending over real sockets: the request, and every way in which it can fail."""
 
 import ipaddress
 import socket

@@ -163,7 +163,7 @@ class SuiteRun:
         self.line.show(f"{progress.ended} of {progress.runs} runs{errors}")
 
     def interrupted(self, number: int) -> str:
-        state = "is paused" if self.local else "goes on on the server"
+        state = "is paused" if self.local else "continues on the server"
         return f"Experiment {number} {state}. To continue: {self.again(number)}"
 
     def again(self, number: int) -> str:

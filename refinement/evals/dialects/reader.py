@@ -59,7 +59,7 @@ class Reader:
 
     # --- files --------------------------------------------------------------------------------
     def places(self, name: str) -> list[Path]:
-        """Where a file may be: beside the eval file or the including file; AgentV also looks upwards."""
+        """Where a file may be: next to the eval file or the including file; AgentV also looks upwards."""
         wanted = Path(name)
         if wanted.is_absolute() and self.dialect != Dialect.AGENTV:
             return [wanted]

@@ -35,7 +35,7 @@ def unreadable_record(
 
 @retry_lost_connection
 def failed_call_record(recorder: Recorder, call: Call, *, after: History) -> None:
-    """Records a failed call beside another one, for which the run waits."""
+    """Records a failed call in addition to the one for which the run waits."""
     with recorder.step(usage_values(recorder.run, call), after):
         insert(call)
 

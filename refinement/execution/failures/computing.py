@@ -63,5 +63,5 @@ class Holder:
             raise LeaseLost
 
     def ask_again(self) -> None:
-        """Has the report computed once more after this."""
+        """Requests another computation after this one."""
         Report.objects.filter(pk=self.report.pk).update(asked=F("asked") + 1)

@@ -25,7 +25,7 @@ def embeddings_of(
 ) -> "tuple[Vectors, list[Vectors]] | None":
     """Vectors of the texts and of each group's texts; None to compare words instead.
 
-    A model server that is away is no reason to wait: words serve as well, and the log says so.
+    If the model server is unavailable, words are compared instead, and the log says so.
     """
     if not settings.EMBEDDING_MODEL:
         return None

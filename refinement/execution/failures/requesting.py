@@ -1,4 +1,4 @@
-"""Has a project's failures brought up to date after runs end, a pause later."""
+"""Schedules an update of a project's failures some time after runs end."""
 
 from datetime import timedelta
 
@@ -13,9 +13,9 @@ PAUSE = timedelta(seconds=20)  # many runs end at the same time: they are read t
 
 
 def failures_request_later(project_id: int) -> bool:
-    """Schedules the project's failures after a pause, if anybody has ever looked at them.
+    """Schedules the project's failures after a pause, if anybody has ever opened the page.
 
-    One query for each run that ends while the report is scheduled already, or was never wanted.
+    Costs one query if the report is scheduled already, or nobody has opened the page.
     """
     rows = Report.objects.filter(kind=ReportKind.FAILURES, subject=project_id)
     resting = [ReportStatus.DONE, ReportStatus.FAILED]

@@ -228,7 +228,7 @@ class Recorder:
     @retry_lost_connection
     @transaction.atomic
     def ask_plateau(self, number: int) -> None:
-        """Pauses the run until a person decides whether it goes on, and announces that."""
+        """Pauses the run until a person decides whether it continues, and announces that."""
         lease_release(self.lease, status=RunStatus.PAUSED, plateau_asked=True)
         self.event(EventKind.ASKED, round=number)
         run_asking.send(Run, run=self.run, round=number)

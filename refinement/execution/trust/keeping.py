@@ -7,7 +7,7 @@ from refinement.models import JudgeRecord
 
 
 def figures_copy(record_pk: int, result: dict[str, Any], computed_at: datetime) -> bool:
-    """Whether what experiments show of it changed. Call it in the transaction that stores the report."""
+    """Whether what experiments show has changed. Call it in the transaction that stores the report."""
     whole = result["composite"]
     differences = {entry["key"]: value(entry["smallest_difference"]) for entry in result["criteria"]}
     record = JudgeRecord.objects.filter(pk=record_pk)

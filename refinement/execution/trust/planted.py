@@ -1,6 +1,6 @@
-"""What a judge noticed of planted defects, and whether it stayed calm on harmless copies.
+"""What a judge noticed of planted defects, and its false alarms on harmless copies.
 
-A defect is noticed if the score of the criterion that it should hit, or the composite, dropped by more than
+A defect is noticed if the score of the criterion that it should lower, or the composite, dropped by more than
 the judge's own noise: its smallest real difference, which a retest measures. The noise of a mean over repeats
 is smaller by the square root of their number. Without a retest, a drop counts from `FALLBACK` of the scale,
 and of a criterion from one step. Only what the judge itself said counts, without checks and penalties, which
@@ -129,7 +129,7 @@ def drop_of(pair: Pair, key: str) -> float:
 
 
 def shown_drop(pair: Pair) -> float:
-    """Of the criterion that should be hit, or the composite."""
+    """The drop of the criterion that should be lower, or of the composite."""
     return drop_of(pair, pair.criterion if has_criterion(pair) else COMPOSITE)
 
 

@@ -1,4 +1,4 @@
-"""What figures amount to: how much evidence there is, and how a judge compares with people."""
+"""What figures mean: how much evidence there is, and how a judge compares with people."""
 
 from refinement.selectors.trust.words import AS_GOOD, COMPARES, FIRST, GATES, LEAST_ALPHA
 from refinement.statistics.agreement.bootstrap import Figure
@@ -6,7 +6,7 @@ from refinement.statistics.agreement.judges import JudgeFigures
 
 
 def evidence(labels: int) -> str:
-    """How far figures from this many labelled texts carry."""
+    """What figures from this many labelled texts are enough for."""
     if not labels:
         return "none"
     if labels < FIRST:

@@ -46,7 +46,7 @@ class PlantedForm(MeasuringForm):
         required=False,
         strip=False,
         max_length=MAX_CANDIDATE_CHARS,
-        help_text="A line of three hyphens (---) stands between two texts.",
+        help_text="Separate texts with a line of three hyphens (---).",
         widget=forms.Textarea(attrs={"rows": 8}),
     )
     task = forms.CharField(

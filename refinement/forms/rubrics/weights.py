@@ -29,7 +29,7 @@ def stored_weight(text: str, unit: Decimal) -> Decimal:
     """The weight of a typed number of units. Raises Refused."""
     weight = (weight_of(text) * unit).quantize(STEP)
     if not weight:
-        raise Refused("Too small beside the other weights.")
+        raise Refused("Too small compared with the other weights.")
     return weight.normalize()
 
 

@@ -37,7 +37,7 @@ PROBLEM_CLASSES = {
 EVALUATION_MODES = {
     EvaluationMode.JUDGE_ONLY: "Judge only",
     EvaluationMode.RUNNABLE: "Judge, scoring by a command's output",
-    EvaluationMode.HYBRID: "Both: the judge's own reading, with a command's output beside it",
+    EvaluationMode.HYBRID: "Both: the judge's own reading and a command's output",
 }
 HANDOVERS = {
     Handover.FILE: "As a file; {file} in the command is replaced by its path",

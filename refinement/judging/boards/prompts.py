@@ -31,7 +31,7 @@ from refinement.judging.templating import render
 
 
 def deliberation_prompt(first: Prompt, view: DeliberationView, rubric: Rubric) -> Prompt:
-    """The conversation with a judge goes on: its own scores, then the others' scores and reasoning.
+    """Continues the conversation with a judge: its own scores, then the others' scores and reasoning.
 
     The messages of the first call come first and unchanged, so that servers can reuse their cache.
     """

@@ -73,5 +73,5 @@ def _marked_compose(view: ComposeView, around: Around) -> ComposeView:
 
 
 def _unmarked(view: DescribeView, around: Around) -> DescribeView:
-    """All its data stands between fences."""
+    """Empty: all data is between fences."""
     return view

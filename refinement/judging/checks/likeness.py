@@ -1,4 +1,4 @@
-"""Checks on likeness with a reference text: levenshtein, rouge-n, bleu, gleu."""
+"""Checks on similarity to a reference text: levenshtein, rouge-n, bleu, gleu."""
 
 import math
 import re

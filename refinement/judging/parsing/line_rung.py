@@ -3,7 +3,7 @@
 A score needs a name at the start of its line. Quoted lines (">") are ignored, and fenced lines are read only
 if there are no others, so that scores quoted from the candidate do not count.
 
-Names and scores are found without Markdown, but texts are kept as they were said: see `said.py`.
+Names and scores are found without Markdown, but texts are kept as written: see `said.py`.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Cuts a line of a judge into texts without changing them: Markdown, quotes and dashes stay as said."""
+"""Cuts a line of a judge into texts without changing them: Markdown, quotes and dashes are kept."""
 
 import re
 

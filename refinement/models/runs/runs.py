@@ -270,7 +270,7 @@ class Run(Leased):
 
     @property
     def is_asking(self) -> bool:
-        """Whether it is paused at a plateau until a person decides whether it goes on."""
+        """Whether it is paused at a plateau until a person decides whether it continues."""
         return self.status == RunStatus.PAUSED and self.plateau_asked
 
     @property

@@ -149,7 +149,7 @@ def _so_far(run: Run) -> str:
 
 
 def _amount_delta(side: Side, base: Side, value: Decimal, before: Decimal | None) -> str:
-    """The difference in percent; empty while one of the two runs still goes on."""
+    """The difference in percent; empty while one of the two runs has not ended."""
     if side is base or not side.run.is_finished or not base.run.is_finished:
         return ""
     return _percent(value, before)

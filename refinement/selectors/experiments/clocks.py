@@ -11,7 +11,7 @@ GOING = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING)
 
 
 def busy_seconds(experiment: Experiment) -> float:
-    """The time in which at least one of its runs was under way. One query over all runs: for workers."""
+    """The time during which at least one of its runs was running. One query over all runs: for workers."""
     now = timezone.now()
     rows = Run.objects.filter(experiment=experiment, started_at__isnull=False).order_by("started_at")
     columns = ("started_at", "finished_at", "status", "model_seconds")

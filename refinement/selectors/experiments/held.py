@@ -1,4 +1,4 @@
-"""Runs of an experiment that are under way but do not move: a model server is away, or a person is asked."""
+"""Runs of an experiment that wait for a model server or a person."""
 
 from dataclasses import dataclass
 

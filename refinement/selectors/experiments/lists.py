@@ -73,7 +73,7 @@ def experiments_of(
 
 
 def experiments_for_home(project: Project) -> list[Listed]:
-    """Those under way, or else the newest ones."""
+    """The running ones, or else the newest ones."""
     newest = newest_experiments(project, MOST_AT_HOME * 3)
     going = [entry for entry in newest if entry.experiment.status in UNDER_WAY]
     return (going or newest)[:MOST_AT_HOME]

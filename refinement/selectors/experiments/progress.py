@@ -94,7 +94,7 @@ def progress_of(experiment: Experiment) -> Progress:
 
 
 def tokens_used(experiment: Experiment) -> int:
-    """The tokens of all its runs, also of those that were replaced or are under way. Two queries."""
+    """The tokens of all its runs, also of replaced and running ones. Two queries."""
     ended = ExperimentRun.objects.filter(experiment=experiment).aggregate(sum=Sum("tokens"))["sum"] or 0
     going = Run.objects.filter(experiment_run__experiment=experiment, experiment_run__state=CellState.RUNNING)
     sums = going.order_by().aggregate(prompts=Sum("prompt_tokens"), replies=Sum("completion_tokens"))
@@ -139,7 +139,7 @@ class LiveProgress(Counted):
 
     @property
     def moving(self) -> int:
-        """Runs that are under way and do not wait for anything outside."""
+        """Runs that are running and do not wait for a server or a person."""
         return max(0, self.running - self.held.total)
 
     @property
@@ -250,7 +250,7 @@ def squares_of(experiment: Experiment) -> dict[int, list[str]]:
 
 
 def left_words(experiment: Experiment, elapsed: timedelta, ended: int, total: int) -> str:
-    """About how long it goes on at the pace so far."""
+    """The estimated time left at the pace so far."""
     if experiment.status != ExperimentStatus.RUNNING or not ended:
         return ""
     seconds = elapsed.total_seconds() * (total - ended) / ended

@@ -1,4 +1,4 @@
-"""How many runs of an experiment are under way at once."""
+"""How many runs of an experiment run at the same time."""
 
 from django.db.models import Sum
 from django.utils import timezone
@@ -9,7 +9,7 @@ from refinement.selectors.workers import ALIVE_WITHIN
 
 LEAST = 2
 WITHOUT_WORKERS = 8  # so that a worker that starts has something to do at once
-SPARE = 2  # runs beside those that call a limited endpoint: they wait for its next free slot
+SPARE = 2  # more runs than a limited endpoint has slots: they wait for its next free one
 
 
 def window_of(experiment: Experiment) -> int:

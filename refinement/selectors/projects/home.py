@@ -52,7 +52,7 @@ class Going:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """People's scores beside the judge's, as positions on one line."""
+    """People's scores and the judge's, as positions on one line."""
 
     judge_x: str
     people_x: str

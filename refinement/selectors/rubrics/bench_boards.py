@@ -74,7 +74,7 @@ def merged_trial(rubric: Rubric, number: int, trials: Sequence[BenchTrial], benc
 def board_report(
     bench: Bench, rubric: Rubric, trials: Sequence[BenchTrial], board: Report, people: Mapping[str, str]
 ) -> BoardReport:
-    """The figures of each judge beside the board's."""
+    """The figures of each judge, next to the board's."""
     judges = tuple(
         JudgeReport(
             judge["name"],

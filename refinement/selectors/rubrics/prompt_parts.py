@@ -114,7 +114,7 @@ class ShownPrompt:
 def shown_prompt(
     act: RolePrompt, key: str, title: str, lead: str, template: str, *, first: int = 0
 ) -> ShownPrompt:
-    """The prompt as a section. `first` leaves out the messages before it, which stand in another section."""
+    """The prompt as a section. `first` leaves out the messages before it, which are in another section."""
     return ShownPrompt(
         key=key,
         title=title,

@@ -214,7 +214,7 @@ def chosen_words(facts: RunFacts) -> str:
 
 
 def gap_of(rubric: Rubric, row: Round, rows: Sequence[HumanScore]) -> PeopleGap | None:
-    """People's scores of the round beside the judge's; None if nobody scored it."""
+    """People's scores of the round and the judge's; None if nobody scored it."""
     if not rows:
         return None
     mean = mean_of(rows)

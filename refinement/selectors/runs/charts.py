@@ -85,7 +85,7 @@ def coming_names(facts: RunFacts, coming: int) -> list[str]:
 def metric_charts_of(
     facts: RunFacts, *, width: int = 900, name: str = "metric", ends: bool = False
 ) -> list[MetricChart]:
-    """A small chart for each metric, to stand under a trajectory of the same width."""
+    """A small chart for each metric, to be shown below a trajectory of the same width."""
     labels = [line.name for line in facts.rounds]
     return [
         metric_chart(series, labels, width=width, name=f"{name}-{place}", ends=ends)

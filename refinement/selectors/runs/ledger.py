@@ -210,7 +210,7 @@ def entry_of(values: Mapping[str, Any]) -> Entry:
 
 # --- a run's rounds as the ledger reads them ------------------------------------------------------
 def steps_of(run: Run, rubric: Rubric, *, texts: bool = True) -> list[Step]:
-    """The rounds with their texts and what was said of them, in order. Two queries."""
+    """The rounds with their texts and verdicts, in order. Two queries."""
     rows = _rounds(run.pk, texts)
     said = {verdict.round_id: verdict for verdict in _verdicts(tuple(row.pk for row in rows))}
     names = {criterion.key: criterion.name for criterion in rubric.criteria}

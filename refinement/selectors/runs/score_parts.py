@@ -1,4 +1,4 @@
-"""How a score came about where checks count beside the judge's criteria."""
+"""How a score was computed if checks count in addition to the judge's criteria."""
 
 from collections.abc import Mapping
 from decimal import Decimal

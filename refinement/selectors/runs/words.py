@@ -92,7 +92,7 @@ def waiting_label(run: Run) -> str:
         return run.waiting_for
     where = run.waiting_endpoint or "model server"
     if any(words in run.waiting_for for words in AWAY):
-        return f"{where} is away"
+        return f"{where} is down"
     return f"for {where}" if run.waiting_endpoint else "for a retry"
 
 

@@ -156,7 +156,7 @@ class TaskLine:
 
     @property
     def extras(self) -> list[str]:
-        """What the task has beside its text."""
+        """What the task has in addition to its text."""
         words = ["starting text"] if self.seed_chars else []
         counted = ((self.sources, "source"), (self.checks, "check"))
         words += [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counted if count]

@@ -165,7 +165,7 @@ def configuration_standings(experiment: Experiment) -> dict[int, Standing]:
     if not rule_of(experiment.project):
         return {}
     ended = Run.objects.filter(experiment=experiment, status=RunStatus.FINISHED).order_by()
-    # A run of each kind stands for the others.
+    # One run of each kind represents the others.
     kinds = ended.values("experiment_run__configuration", "judge_record", "escalated_after")
     firsts = kinds.annotate(first=Min("pk")).values_list("experiment_run__configuration", "first")
     rows = [(configuration, run) for configuration, run in firsts if configuration is not None]

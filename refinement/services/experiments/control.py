@@ -43,7 +43,7 @@ FIELDS = ["status", "status_reason", "finished_at"]
 
 @transaction.atomic
 def experiment_pause(experiment: Experiment, user: User | None) -> Experiment:
-    """Start no more runs and pause those under way; calls in progress are aborted. Raises WrongState."""
+    """Start no more runs and pause running ones; calls in progress are aborted. Raises WrongState."""
     change = Change.of(experiment, user, "pause")
     change.require([Status.RUNNING], "only a running experiment can be paused.")
     paused = runs_pause(current_runs(change.row), user)
@@ -95,7 +95,7 @@ def experiment_run_missing(experiment: Experiment, user: User | None) -> int:
     replaced = cells_replace(list(cells.filter(state__in=MISSING)))
     count = replaced if started else cells.filter(state=CellState.WAITING).count()
     if not count:
-        raise WrongState("Nothing is missing: every task has a result, or its run is under way.")
+        raise WrongState("Nothing is missing: every task has a result or a run in progress.")
     if reason := budget_reason(change.row):
         raise WrongState(reason)
     if change.row.status == Status.PAUSED:
@@ -126,7 +126,7 @@ def cells_replace(cells: Sequence[ExperimentRun]) -> int:
 
 
 def configuration_add(experiment: Experiment, spec: ConfigurationSpec, user: User | None) -> Configuration:
-    """Add a configuration, and start its runs. A finished experiment goes on for it.
+    """Add a configuration, and start its runs. A finished experiment continues.
 
     May ask model servers for their context lengths: not in a transaction. Raises ValidationError, WrongState.
     """

@@ -30,7 +30,7 @@ def finished_words(progress: Progress) -> str:
 
 
 def experiment_pause_itself(experiment: Experiment, reason: str) -> None:
-    """No more runs are started; those under way end, as most of their cost is spent already."""
+    """No more runs are started. Running ones end normally, as most of their cost is already spent."""
     experiment.status, experiment.status_reason = ExperimentStatus.PAUSED, reason[:400]
     experiment.save(update_fields=["status", "status_reason"])
     notice_experiment(experiment, f"is paused. {reason}")

@@ -81,7 +81,7 @@ def round_edit(*, run: Run, edit: Edit, user: User) -> Round:
 def state_after_edit(change: Change, edit: Edit) -> dict[str, object]:
     """The run's fields after the edit: queued, and extended if it had finished."""
     run = change.run
-    # An edit answers a run that asks whether to go on: it goes on, and may ask again after this round.
+    # An edit answers a run that asks whether to continue: it continues, and may ask again after this round.
     if run.status == RunStatus.PAUSED and not edit.resume:
         return {"status": RunStatus.PAUSED, "plateau_asked": False}
     queued: dict[str, object] = {

@@ -144,7 +144,7 @@ def _write(row: FeedbackCorrection | None, wanted: dict[str, object], fate: str,
 
 
 def _recount(run: Run) -> None:
-    """Bring the stored counts up to date. A run that goes on gets them at its end."""
+    """Bring the stored counts up to date. A run that continues gets them at its end."""
     stored = RunLedger.objects.filter(run=run).first()
     if stored is None:
         return

@@ -170,7 +170,7 @@ def run_pause(*, run: Run, user: User | None = None) -> Run:
 
 @transaction.atomic
 def run_pause_later(*, run: Run, wanted: bool = True, user: User | None = None) -> Run:
-    """Pause the run once its round is judged, or take that back. The worker goes on undisturbed."""
+    """Pause the run once its round is judged, or cancel that. The worker is not interrupted."""
     run = locked(run)
     change = Change(run, user, "pause_later" if wanted else "go_on")
     if run.status not in GOING:
@@ -205,7 +205,7 @@ def run_resume(*, run: Run, user: User | None = None) -> Run:
 
 
 def idle_seconds(run: Run) -> int:
-    """How long the run has been idle in all, if it goes on now after a pause or after its end."""
+    """How long the run has been idle in all, if it continues now after a pause or its end."""
     since = run.finished_at
     if run.status == RunStatus.PAUSED:
         pauses = Event.objects.filter(run=run, kind__in=(EventKind.PAUSED, EventKind.ASKED)).order_by("-id")

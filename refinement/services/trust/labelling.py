@@ -143,7 +143,7 @@ def _same(row: Label, values: dict[str, Any]) -> bool:
 
 
 def _next(before: Label, values: dict[str, Any], seen_version: int) -> Label:
-    # A new score is a new statement: what was said to be wrong about the old one no longer counts.
+    # A new score replaces the old one, and its marks as wrong no longer count.
     wrong = [key for key in before.wrong if before.scores.get(key) == values["scores"].get(key)]
     changed = Label.objects.filter(pk=before.pk, version=seen_version).update(
         version=F("version") + 1, changed_at=timezone.now(), wrong=wrong, **values

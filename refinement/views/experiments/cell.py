@@ -1,4 +1,4 @@
-"""A task of an experiment: one configuration beside the baseline, with the texts' differences."""
+"""A task of an experiment: one configuration next to the baseline, with the texts' differences."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -36,7 +36,7 @@ WIDE = (924, 240)
 @require_safe
 @project_view()
 def experiment_cell(request: ProjectRequest, experiment: int, position: int) -> HttpResponse:
-    """The task's page; for htmx the same as a panel beside the table."""
+    """The task's page; for htmx the same as a panel next to the table."""
     found = experiment_or_404(request, experiment)
     figures_or_blind(request, found)
     task = task_at(found, position)
@@ -91,7 +91,7 @@ def neighbours(request: ProjectRequest, experiment: Experiment, facts: CellFacts
 def details(request: ProjectRequest, facts: CellFacts, *, size: tuple[int, int] | None) -> dict[str, Any]:
     """Chart, criteria, reasons and the difference of two texts; nothing without two readable runs.
 
-    `size` is that of a wide chart beside the narrow one, for the page.
+    `size` is that of a wide chart next to the narrow one, for the page.
     """
     first, second = pair_of(request, facts)
     sides = sides_for(request.project, facts, first, second) if first and second else []

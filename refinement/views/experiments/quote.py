@@ -1,4 +1,4 @@
-"""The estimate beside the launch form."""
+"""The estimate next to the launch form."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

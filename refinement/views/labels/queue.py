@@ -62,7 +62,7 @@ def posted(request: ProjectRequest, row: LabelSet) -> HttpResponse:
 
 
 def saved(request: ProjectRequest, row: LabelSet, item: LabelItem) -> HttpResponse:
-    """Saves the scores and goes on to the next text."""
+    """Saves the scores and redirects to the next text."""
     rubric = definition_of(row.rubric_version)
     form = HumanScoreForm(request.POST, definition=rubric)
     rater = LabelRater.objects.filter(label_set=row, user=request.user).first()

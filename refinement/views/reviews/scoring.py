@@ -87,7 +87,7 @@ def score_saved(request: ProjectRequest, run: Run, row: Round) -> HttpResponse:
 def saved_page(
     request: ProjectRequest, run: Run, row: Round, rubric: Rubric, own: HumanScore
 ) -> HttpResponse:
-    """The user's scores beside the judge's, and the way to the next review."""
+    """The user's scores next to the judge's, and a link to the next review."""
     context = {
         "section": "reviews" if request.session.get(REVIEWING) else "runs",
         "run": run,

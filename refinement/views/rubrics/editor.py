@@ -124,7 +124,7 @@ def editor_page(
 
 
 def editor_prompt(request: ProjectRequest, base: Rubric, fields: Fields) -> HttpResponse:
-    """The prompt beside the form, for htmx; nothing is saved."""
+    """The prompt next to the form, for htmx; nothing is saved."""
     reading = read_definition(fields, base)
     page = live_prompt(reading.definition or base, fields.get("show", ""))
     return render(request, "refinement/rubrics/editor/_prompt.html", page | {"stale": not reading.definition})

@@ -1,4 +1,4 @@
-"""The prompt beside the editor: what the judge or the writer would be sent with the fields as they are."""
+"""The prompt next to the editor: what the judge or the writer would get with the current fields."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ def run_plateau(request: ProjectRequest, run: int) -> HttpResponse:
     found = run_or_404(request, run)
     choice = request.POST.get("answer", "")
     if choice not in SAID:
-        messages.error(request, "Choose whether the run stops or goes on.")
+        messages.error(request, "Choose whether the run stops or continues.")
         return shown_run(request, found, status=422)
     try:
         plateau_answer(run=found, answer=choice, user=request.user)

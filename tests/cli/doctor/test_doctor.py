@@ -1,4 +1,4 @@
-"""The command: everything at once, in bounded time, with a status that scripts can use."""
+"""`wiggum doctor`: all checks, in bounded time, with an exit code."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Endpoints that are away, and models that were not pulled."""
+"""Unavailable endpoints, and missing models."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whether evaluators' commands can run: off, in a sandbox, in the service, unsafe, or refused."""
+"""Whether evaluator commands can run: off, sandboxed, in the service, unsafe or refused."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""The machine: Python, packages, room on the disk, the model that comes along."""
+"""The machine: Python, packages, disk space, the demo model."""
 
 import importlib.metadata
 import os

@@ -1,4 +1,4 @@
-"""Runs meet a loopback server at the address where Ollama is looked for; steps are a worker's."""
+"""Fixtures for runs that use a loopback server in place of Ollama. Tests carry out the worker's steps."""
 
 import pytest
 
@@ -12,6 +12,6 @@ __all__ = ["ollama_server"]
 
 @pytest.fixture
 def scene(project: Project, ollama_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """A project and a server whose runs a test takes through their states."""
+    """A project and a model server, with helpers that move runs through their states."""
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
     return Scene(ollama_server, project)

@@ -1,4 +1,4 @@
-"""Boards on the loopback server: rubrics with panels, and what their judges and the clerk say."""
+"""Boards on the loopback server: rubrics with panels, and scripted replies of judges and clerk."""
 
 import json
 from collections import Counter
@@ -137,7 +137,7 @@ def purposes(run: Run) -> list[tuple[int, str, int]]:
 
 
 def by_step(run: Run) -> list[tuple[int, str, int]]:
-    """The same sorted within a step: judges who are asked at once answer in any order."""
+    """The same, sorted within a step: judges called at the same time answer in any order."""
     order = ("draft", "revise", "compose", "score", "deliberate", "merge", "describe")
     return sorted(purposes(run), key=lambda entry: (entry[0], order.index(entry[1]), entry[2]))
 
@@ -156,7 +156,7 @@ def calls_of(run: Run, purpose: str) -> list[Call]:
 
 
 def most_at_once(entries: Sequence[Entry]) -> int:
-    """The largest number of these chats that were under way together."""
+    """The largest number of these chats that ran at the same time."""
     moments = [(entry.started, 1) for entry in entries]
     moments += [(entry.finished or entry.aborted or entry.started, -1) for entry in entries]
     under_way = most = 0

@@ -1,4 +1,4 @@
-"""What a board's judges write can be read while they write it, by seat, and is gone when they are done."""
+"""The replies of a board's judges are visible while they are written, and removed afterwards."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""A single judge's plateau: a board takes over for two more rounds, a person is asked, or the run stops."""
+"""A single judge's plateau: a board takes over, a person is asked, or the run stops."""
 
 from dataclasses import replace
 

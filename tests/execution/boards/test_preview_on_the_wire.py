@@ -1,4 +1,4 @@
-"""What the preview shows of a board's round is what the run sent, byte for byte."""
+"""The preview of a board's round is exactly what the run sends."""
 
 import json
 from dataclasses import replace

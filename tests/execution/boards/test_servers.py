@@ -1,4 +1,4 @@
-"""A board's judges on several servers: their limits, and what happens when one of them is away."""
+"""A board's judges on several servers: their limits, and an unavailable server."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from tests.execution.lifecycle.given import Scene, kinds, now_due, worker_thread
 from tests.execution.lifecycle.given import rubric as plain
 from tests.loopback.faults import Fault
 from tests.loopback.fixtures import forget_earlier_server
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 from tests.loopback.server import LoopbackServer
 
 ELSEWHERE = "elsewhere/loopback:8b"
@@ -71,7 +71,7 @@ def test_while_a_judges_server_is_away_the_run_waits_and_only_that_judge_is_aske
 ):
     rubric = board_rubric(panel(3, Ben=ELSEWHERE))
     scene.server.replies = elsewhere.replies = Script(rubric, {"Ada": [8], "Ben": [6], "Cleo": [3]})
-    elsewhere.go_away()
+    elsewhere.go_offline()
     run = scene.launch(rubric)
     for tries in (1, 2):
         result = run_advance(run.pk)
@@ -81,7 +81,7 @@ def test_while_a_judges_server_is_away_the_run_waits_and_only_that_judge_is_aske
         assert (run.status, run.waiting_endpoint, run.step_failures) == ("waiting", "elsewhere", tries)
         assert [row.seat for row in answers(run)] == [1, 3], "the verdicts that are in are kept"
         now_due(run)
-    elsewhere.come_back()
+    elsewhere.go_online()
     run = ended(run)
     assert (run.outcome, run.rounds.get().composite) == ("DONE", 6)
     assert speakers(scene.server, "score") == ["Ada", "Cleo"]
@@ -127,12 +127,12 @@ def test_a_judge_that_never_completes_a_reply_is_left_out_in_the_end(scene: Scen
 def test_a_clerk_whose_server_is_away_is_waited_for(scene: Scene, elsewhere: LoopbackServer):
     rubric = board_rubric(panel(2))
     scene.server.replies = elsewhere.replies = Script(rubric)
-    elsewhere.go_away()
+    elsewhere.go_offline()
     run = scene.launch(rubric, clerk=Target("elsewhere", "loopback:8b"))
     run_advance(run.pk)
     run.refresh_from_db()
     assert (run.status, run.waiting_endpoint, run.rounds_judged) == ("waiting", "elsewhere", 0)
-    elsewhere.come_back()
+    elsewhere.go_online()
     now_due(run)
     run = ended(run)
     assert run.rounds.get().summary["problem"] == ""
@@ -188,7 +188,7 @@ def hold(run: Run, calling: dict[str, int]) -> None:
 def test_other_runs_are_served_between_the_calls_of_a_long_one(narrow: Scene, judges):
     """The long run would take 20 calls at least. The short one needs three, and they take turns."""
     long = board_rubric(panel(3), rounds=3) if judges == "board" else plain(10)
-    narrow.server.replies, narrow.server.latency = made_to_fit(5.0), 0.05
+    narrow.server.replies, narrow.server.latency = valid_replies(5.0), 0.05
     models = {"producer": NARROW, "judge": NARROW}
     first = narrow.launch(long, **models)
     with worker_threads(4):

@@ -1,4 +1,4 @@
-"""A board that is stopped in the middle: cancelled, paused, told to stop, or out of its budget."""
+"""A board that stops in the middle: cancelled, paused, worker shutdown, or out of budget."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Judges and clerks who cannot be read: asked three times, named, and left out; a board needs a majority."""
+"""Unreadable judges and clerks: three attempts, then named and left out; a board needs a majority."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Whole runs with a board, over the real client: medians, spread, concessions and one suggestion."""
+"""Whole runs with a board: medians, spread, concessions and one suggestion."""
 
 import json
 from decimal import Decimal

@@ -1,1 +1,1 @@
-"""What becomes of runs when processes, connections and servers fail: real processes, real services."""
+"""Tests of runs when processes, connections and servers fail, with real processes and services."""

@@ -1,4 +1,4 @@
-"""One stage for all tests of a size in a module; a size whose services are not there is skipped.
+"""One stage per size and module; a size is skipped if its services are not available.
 
 Tests of one size share a queue, so one process runs them all, one after the other.
 """
@@ -13,7 +13,7 @@ from tests.execution.durability.stage import Stage, stage_set
 
 
 def size_of(item: pytest.Item) -> str:
-    """The size that a test is about: a parameter, or its module's SIZE; with SQLite, none is shared."""
+    """The size that a test is for: a parameter, or its module's SIZE. With SQLite, no stage is shared."""
     callspec = getattr(item, "callspec", None)
     given = [value for value in callspec.params.values() if value in SIZES] if callspec else []
     return given[0] if given else getattr(item.module, "SIZE", "sqlite")
@@ -36,7 +36,7 @@ def stage_of_module(request: pytest.FixtureRequest) -> Iterator[Stage]:
 
 @pytest.fixture
 def stage(stage_of_module: Stage) -> Iterator[Stage]:
-    """The stage as a test finds it: nothing queued, no worker at work, the model server quick and well."""
+    """A clean stage: no messages, no workers, and a fast model server without faults."""
     stage_of_module.forget_messages()
     stage_of_module.server.chunk_delay = 0.02
     stage_of_module.server.faults = []

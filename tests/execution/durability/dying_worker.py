@@ -16,7 +16,7 @@ from typing import Any
 import django
 from django.core.management import call_command
 
-# Where to die, and at which pass of the point: in the third step, the first revision, where there is one.
+# The points, and at which pass to die: in the third step, the first revision, if there is one.
 POINTS = {
     "before-claim": 1,
     "after-claim": 1,
@@ -24,14 +24,14 @@ POINTS = {
     "mid-generation": 3,
     "before-commit": 3,
     "after-commit": 3,
-    "before-yield": 1,  # others wait: before the lease is given back and a message is sent
+    "before-yield": 1,  # other work is waiting: before the lease is released and a message is sent
     "after-yield": 1,  # in between, where the message is not part of the transaction
 }
-CALL_LOST = ("mid-generation", "before-commit")  # there the model's work is not yet kept
+CALL_LOST = ("mid-generation", "before-commit")  # the model's reply is not saved yet
 
 
 class Countdown:
-    """Kills the process, as the kernel would, when it is passed for the n-th time."""
+    """Kills the process with SIGKILL at the n-th pass."""
 
     def __init__(self, passes: int) -> None:
         self.passes = passes
@@ -45,7 +45,7 @@ class Countdown:
 
 
 def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-    """Puts a wrapper in the place of something that is there; a name that moved is an error."""
+    """Replaces an existing attribute with a wrapper; fails if the name no longer exists."""
     setattr(owner, name, make(getattr(owner, name)))
 
 
@@ -138,7 +138,7 @@ def at_the_yield(countdown: Countdown, *, after: bool) -> None:
 
 
 def at_commits(countdown: Countdown, *, after: bool) -> Callable[[], None]:
-    """What to call so that this thread's next commit counts; what waits for it is sent only afterwards."""
+    """A function after which this thread's next commit counts; its messages are sent after the commit."""
     from django.db.backends.base.base import BaseDatabaseWrapper
 
     marked = threading.local()
@@ -177,7 +177,7 @@ def plant(point: str, passes: int) -> None:
 
 
 def shorten(seconds: float) -> None:
-    """Leases and patience of so many seconds, to spare the tests the waiting."""
+    """Shortens leases and delays to so many seconds, so that tests wait less."""
     from refinement.broker import consumer, rows
     from refinement.execution import calls as calling
     from refinement.execution import leases, waking

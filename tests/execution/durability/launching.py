@@ -1,6 +1,6 @@
-"""Queues runs for a stage: one line of JSON in, one line out.
+"""Queues runs for a stage: reads and writes one line of JSON per request.
 
-A process of its own that stays, because each new one would take a second to import everything.
+One long-running process, because each new one would take a second to import everything.
 """
 
 import json
@@ -15,7 +15,7 @@ BOARD = {"policy.stop_rules": "max_rounds", "policy.max_rounds": "2", "judges.mo
 
 
 def launched(tasks: list[str], *, board: bool) -> list[int]:
-    """The numbers of the runs, all of the same course; a board's panel is composed by the clerk."""
+    """Creates runs with the same course; returns their numbers. The clerk composes a board's panel."""
     from refinement.engine.codec import rubric_with
     from refinement.providers.registry import Target
     from refinement.selectors.rubrics.definitions import definition_of, version_named

@@ -1,4 +1,4 @@
-"""A look at an instance's rows from outside: plain queries, on SQLite and on PostgreSQL."""
+"""Reads an instance's rows from another process, with plain queries on SQLite or PostgreSQL."""
 
 import json
 import sqlite3
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Rows:
-    """Reads the database of another process's instance; every look is a transaction of its own."""
+    """Reads the database of an instance in another process; every query is a separate transaction."""
 
     def __init__(self, data_dir: Path, postgres_url: str = "") -> None:
         self.path = data_dir / "wiggum.sqlite3"
@@ -31,5 +31,5 @@ class Rows:
 
 
 def plain(value: Any) -> Any:
-    """A JSON column as data: SQLite hands it out as text."""
+    """A JSON column as data: SQLite returns it as text."""
     return json.loads(value) if isinstance(value, str) else value

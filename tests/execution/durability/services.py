@@ -1,4 +1,4 @@
-"""The outside services of each size: their addresses, whether they answer, and emptying their queues."""
+"""The services of each size: their addresses, whether they are available, and how to empty their queues."""
 
 import socket
 from contextlib import suppress
@@ -13,7 +13,7 @@ REDIS_HERE = urlunsplit(urlsplit(REDIS)._replace(path="/11"))  # a database that
 
 
 def missing(size: str) -> str:
-    """Why the size cannot be tested here; nothing when its services answer."""
+    """Why the size cannot be tested here; empty if its services are available."""
     needed = [POSTGRES] if size.startswith("postgres") else []
     needed += [broker_url(size)] if "+" in size else []
     for url in needed:
@@ -35,7 +35,7 @@ def broker_url(size: str) -> str:
 
 
 def queues_empty(url: str) -> None:
-    """Forgets every message of the broker at this address; the database's own rows are not touched."""
+    """Deletes all messages of the broker at this address; database rows are not changed."""
     scheme = urlsplit(url).scheme
     if scheme == "redis":
         import redis

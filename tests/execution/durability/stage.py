@@ -1,4 +1,4 @@
-"""An instance of its own for a test: database, broker, model server, workers to start and to kill."""
+"""A separate instance for a test: database, broker, model server, and workers to start and kill."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from tests.migrated import migrated_directory, postgres_copied
 
 ROUNDS = 3
 CALLS = 2 * ROUNDS
-PATIENCE = 180.0  # seconds: only a failure takes so long
+PATIENCE = 180.0  # seconds; only a failing test waits that long
 ROUND_COLUMNS = "number, origin, base_round, candidate, scores, judge_attempts"
 
 
@@ -34,12 +34,12 @@ class Stage:
     server: LoopbackServer
     rows: Rows
     launcher: "subprocess.Popen[str]"
-    database: Proxy | None  # between the workers and PostgreSQL; the stage itself looks past it
+    database: Proxy | None  # between the workers and PostgreSQL; the stage itself connects directly
     launched: int = 0
     markers: dict[int, str] = field(default_factory=dict)
 
     def launch(self, count: int = 1, *, board: bool = False) -> list[int]:
-        """Queues runs that all take the same course, each with a marker of its own."""
+        """Queues runs with the same scores, each with a marker of its own."""
         markers = [marker_made(self.launched + number) for number in range(count)]
         self.launched += count
         tasks = [task_with(marker) for marker in markers]
@@ -52,7 +52,7 @@ class Stage:
         return runs
 
     def worker(self, *options: str) -> subprocess.Popen[bytes]:
-        """A worker of production with `options` of the dying one: none of them, and it differs in nothing."""
+        """Starts a worker with the `options` of `dying_worker`. Without any, it is an ordinary worker."""
         return self.app.start("-m", "tests.execution.durability.dying_worker", *options)
 
     @contextmanager
@@ -68,7 +68,7 @@ class Stage:
         wait_for(lambda: all(self.status(run) == "finished" for run in runs), seconds)
 
     def forget_messages(self) -> None:
-        """Nothing of an earlier test is delivered in this one."""
+        """Deletes messages of earlier tests."""
         queues_empty(broker_url(self.size))
         self.rows.all("DELETE FROM refinement_queuedmessage")
 
@@ -87,7 +87,7 @@ class Stage:
         return sum(marker in str(entry.body) for entry in self.server.chats)
 
     def story(self, run: int) -> dict[str, Any]:
-        """All that must be the same in two runs of one course, without the run's own marker."""
+        """Everything that must be equal in two runs with the same scores, without the run's marker."""
         marker = self.markers[run]
         rounds = self.rows.all(
             f"SELECT {ROUND_COLUMNS} FROM refinement_round WHERE run_id = ? ORDER BY number", run
@@ -116,7 +116,7 @@ class Stage:
         }
 
     def board_story(self, run: int) -> dict[str, Any]:
-        """The same for a board, whose judges answer in any order."""
+        """The same for a board; its judges answer in any order."""
         marker = self.markers[run]
         calls = self.rows.all(
             "SELECT round_number, purpose, seat, attempt, error_kind, reply FROM refinement_call "
@@ -170,7 +170,7 @@ def launching(environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
 
 @contextmanager
 def stage_set(size: str) -> Iterator[Stage]:
-    """A migrated instance of one of the sizes, with an empty queue and a model server that takes its time."""
+    """A migrated instance of one of the sizes, with an empty queue and a slow model server."""
     with ExitStack() as stack:
         made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiggum-durable-")))
         data_dir = Path(shutil.copytree(migrated_directory(), made / "data"))

@@ -1,4 +1,4 @@
-"""Telling a worker to stop."""
+"""Stops a worker gracefully."""
 
 import signal
 import subprocess
@@ -6,7 +6,7 @@ import subprocess
 from tests.execution.durability.stage import PATIENCE
 
 
-def told_to_stop(worker: subprocess.Popen[bytes]) -> None:
-    """SIGTERM, and it stops by itself."""
+def stop_gracefully(worker: subprocess.Popen[bytes]) -> None:
+    """Sends SIGTERM and waits for the worker to exit."""
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(timeout=PATIENCE) == 0

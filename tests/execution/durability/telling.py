@@ -1,4 +1,4 @@
-"""Replies that depend on the request alone: a call made twice brings the same text, in any process."""
+"""Replies that depend only on the request: a repeated call gets the same text, in any process."""
 
 import json
 import re
@@ -14,11 +14,11 @@ VERSION = re.compile(r"Version (\d+) of zz")
 
 
 class ForeignMarker(AssertionError):
-    """A prompt carried the mark of another run."""
+    """A prompt contained the marker of another run."""
 
 
 def marker_made(number: int, course: int = 0) -> str:
-    """A word that marks all texts of one run; runs of one `course` get the same scores."""
+    """A word in all texts of one run; runs with the same `course` get the same scores."""
     return f"zz{number % 0x1000000:06x}{course % 256:02x}"
 
 
@@ -27,7 +27,7 @@ def task_with(marker: str) -> str:
 
 
 def marker_of(prompt: str) -> str:
-    """The one marker of a prompt; two of them mean that runs were mixed up."""
+    """The marker in a prompt; two markers mean that runs were mixed up."""
     found = set(MARKER.findall(prompt))
     if len(found) != 1:
         raise ForeignMarker(f"one marker was expected in a prompt, found {sorted(found)}")

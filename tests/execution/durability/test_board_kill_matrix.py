@@ -1,4 +1,4 @@
-"""`kill -9` of a worker in each phase of a board's round: what has arrived is kept, the rest asked again."""
+"""`kill -9` of a worker in each phase of a board's round: only missing answers are requested again."""
 
 import os
 import signal

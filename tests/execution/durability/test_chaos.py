@@ -1,4 +1,4 @@
-"""The short form of the benchmark: runs under a rain of failures end as the engine says."""
+"""A short version of the benchmark: under many failures, runs end as the engine says."""
 
 import subprocess
 import sys

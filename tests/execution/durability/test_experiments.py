@@ -1,4 +1,4 @@
-"""An experiment whose workers are killed and whose messages are lost: no run lost or doubled."""
+"""An experiment with killed workers and lost messages: no run is lost or duplicated."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""A step that fails in a way nobody foresaw is tried again in peace, and at last ends its run."""
+"""A step with an unexpected error is retried, and finally ends its run."""
 
 from collections.abc import Iterator
 

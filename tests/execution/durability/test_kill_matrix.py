@@ -1,4 +1,4 @@
-"""`kill -9` of a worker at each point of a step: the run goes on, and only the call in flight is repeated."""
+"""`kill -9` of a worker at each point of a step: the run continues, only the call in flight is repeated."""
 
 import signal
 import subprocess

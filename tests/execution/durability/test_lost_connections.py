@@ -1,4 +1,4 @@
-"""A database that is away for a moment costs no call, whenever that moment is."""
+"""A short database outage at any time costs no call."""
 
 import time
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 from benchmarks.instance import wait_for
 from tests.execution.durability.services import missing
 from tests.execution.durability.stage import CALLS, PATIENCE, ROUNDS, Stage, stage_set
-from tests.execution.durability.stopping import told_to_stop
+from tests.execution.durability.stopping import stop_gracefully
 
 SIZE = "postgres"
 
@@ -53,7 +53,7 @@ def test_a_reply_that_comes_while_the_database_is_away_is_kept(team: Stage) -> N
     assert team.rounds(run) == ROUNDS
 
 
-def test_a_worker_told_to_stop_while_the_database_is_away_does(team: Stage) -> None:
+def test_a_worker_stop_gracefully_while_the_database_is_away_does(team: Stage) -> None:
     """Even with a reply in its hands that it tries to keep; another asks once more, and the run goes on."""
     assert team.database is not None
     team.server.chunk_delay = 0.08
@@ -62,7 +62,7 @@ def test_a_worker_told_to_stop_while_the_database_is_away_does(team: Stage) -> N
     wait_for(lambda: team.chats(run) == 1, PATIENCE)
     team.database.stop()
     wait_for(lambda: replied_a_second_ago(team, 1), PATIENCE)
-    told_to_stop(worker)
+    stop_gracefully(worker)
     team.database.start()
     with team.working("--lease", "4"):
         team.wait_for_end(run)

@@ -1,4 +1,4 @@
-"""A run whose step kills its worker each time ends in ERROR; a worker that is told to stop is no crash."""
+"""A run whose step kills its worker each time ends in ERROR; a worker shutdown is no crash."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ def test_a_run_that_always_kills_its_worker_ends_in_error(stage: Stage) -> None:
     assert stage.rows.one("SELECT crashes FROM refinement_run WHERE id = ?", run) == 0
 
 
-def test_a_worker_that_is_told_to_stop_in_a_step_is_no_crash(stage: Stage) -> None:
+def test_a_worker_that_is_stop_gracefully_in_a_step_is_no_crash(stage: Stage) -> None:
     stage.server.chunk_delay = 30.0
     (run,) = stage.launch()
     for number in (1, 2):

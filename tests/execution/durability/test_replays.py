@@ -1,4 +1,4 @@
-"""A replay of 500 rounds whose workers are killed: nothing that is recorded is judged again."""
+"""A replay of 500 rounds with killed workers: recorded judgements are not repeated."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.instance import wait_for
 from tests.execution.durability.stage import PATIENCE, Stage, stage_set
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 
 LEASE = ("--lease", "3")
 ROUNDS = 500
@@ -65,7 +65,7 @@ REPORTED = "SELECT count(*) FROM refinement_report WHERE kind = 'replay' AND sta
 @pytest.fixture
 def stage() -> Iterator[Stage]:
     with stage_set("sqlite") as stage:
-        stage.server.replies = made_to_fit()
+        stage.server.replies = valid_replies()
         stage.server.chunk_delay = 0.005
         yield stage
 

@@ -1,8 +1,8 @@
-"""A worker that is told to stop lets go of its runs at once, and another goes on with them."""
+"""A worker that receives SIGTERM releases its runs immediately, and another one continues them."""
 
 from benchmarks.instance import wait_for
 from tests.execution.durability.stage import CALLS, PATIENCE, Stage
-from tests.execution.durability.stopping import told_to_stop
+from tests.execution.durability.stopping import stop_gracefully
 from tests.loopback.faults import Fault
 
 
@@ -24,7 +24,7 @@ def test_a_worker_in_mid_generation_hands_its_runs_over(stage: Stage) -> None:
     worker = stage.worker()
     runs = stage.launch(3)
     wait_for(lambda: all(stage.chats(run) == 1 for run in runs), PATIENCE)
-    told_to_stop(worker)
+    stop_gracefully(worker)
     assert [stage.lease_owner(run) for run in runs] == ["", "", ""]
     stage.server.chunk_delay, stage.server.faults = 0.02, []
     goes_on_at_once(stage, runs)
@@ -37,7 +37,7 @@ def test_runs_in_flight_go_on_after_an_upgrade(stage: Stage) -> None:
     worker = stage.worker()
     runs = stage.launch(3)
     wait_for(lambda: all(stage.chats(run) >= 2 for run in runs), PATIENCE)
-    told_to_stop(worker)
+    stop_gracefully(worker)
     assert [stage.status(run) for run in runs] == ["running"] * 3
     stage.app.manage("migrate", "-v0")
     stage.server.chunk_delay = 0.02

@@ -1,4 +1,4 @@
-"""Worker threads on real connections: many at once start, pause and stop an experiment's runs."""
+"""Concurrent worker threads start, pause and stop an experiment's runs."""
 
 import time
 

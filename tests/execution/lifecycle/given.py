@@ -1,4 +1,4 @@
-"""Runs in every state, the steps of a worker, and what is left behind of them."""
+"""Runs in every state, and the steps of a worker."""
 
 import itertools
 import json
@@ -42,7 +42,7 @@ _slugs = itertools.count(1)
 
 
 def rubric(rounds: int = 3, **policy: str) -> Rubric:
-    """The wiggum profile, which goes on until its rounds are used up or its threshold is reached."""
+    """The wiggum profile, which continues until the round limit or its threshold is reached."""
     settings = {"max_rounds": str(rounds), "stop_rules": "passed, max_rounds", **policy}
     return rubric_with(rubric_for("wiggum"), {f"policy.{name}": value for name, value in settings.items()})
 
@@ -55,7 +55,7 @@ class Scene:
         self.project = project
 
     def says(self, *scores: float | str, texts: Sequence[str] = ()) -> None:
-        """The judge's scores in order (a text is said as it is) and the producer's texts."""
+        """Sets the judge's replies in order (scores, or a literal text) and the producer's texts."""
         said = [score if isinstance(score, str) else verdict(rubric(), score) for score in scores]
         written = texts or [f"# Revision {number} of the text." for number in range(1, 30)]
         self.server.replies = from_lists({"judge": said, "producer": written})
@@ -69,7 +69,7 @@ class Scene:
         return run_create(project=self.project, version=version, task=TASK, seed=seed, **models)
 
     def in_state(self, state: str) -> Run:
-        """A run with one judged round that has come to this state."""
+        """A run with one judged round in this state."""
         run = self.launch()
         Run.objects.filter(pk=run.pk).update(
             rounds_judged=1, best_round=1, r1=5, best=5, last=5, improvement=0, **fields_of(state)
@@ -86,7 +86,7 @@ class Scene:
         return run
 
     def asked(self, role: str = "") -> int:
-        """How many chats the server saw."""
+        """The number of chats that the server received."""
         return sum(not role or entry.role == role for entry in self.server.chats)
 
 
@@ -116,7 +116,7 @@ def fields_of(state: str) -> dict[str, Any]:
 
 
 def advance(run: Run, steps: int = 100) -> list[StepResult]:
-    """So many steps as a worker takes them, or as many as there are now."""
+    """Carries out this many steps as a worker does, or all that are due now."""
     results = []
     for _ in range(steps):
         result = run_step(run.pk)
@@ -128,12 +128,12 @@ def advance(run: Run, steps: int = 100) -> list[StepResult]:
 
 
 def now_due(run: Run) -> None:
-    """The time of the next try has come."""
+    """Makes the next try due now."""
     Run.objects.filter(pk=run.pk, status="waiting").update(next_try_at=timezone.now())
 
 
 def messages(run: Run) -> int:
-    """How many messages are on their way for this run."""
+    """The number of queued messages for this run."""
     bodies = [json.loads(row.body) for row in QueuedMessage.objects.filter(state="queued")]
     return sum(body["args"] == [run.pk] for body in bodies)
 
@@ -147,7 +147,7 @@ def row_of(run: Run) -> dict[str, Any]:
 
 
 def at_once(*works: Callable[[], object]) -> list[object]:
-    """Does all of it in threads of their own that start together; what each returned or raised."""
+    """Runs the functions in threads that start together; returns what each returned or raised."""
     start = threading.Barrier(len(works))
     results: list[object] = [None] * len(works)
 
@@ -155,7 +155,7 @@ def at_once(*works: Callable[[], object]) -> list[object]:
         start.wait(10)
         try:
             results[index] = works[index]()
-        except Exception as error:  # noqa: BLE001  handed to the test, which looks at it
+        except Exception as error:  # noqa: BLE001  returned to the test
             results[index] = error
         finally:
             connections.close_all()
@@ -171,7 +171,7 @@ def at_once(*works: Callable[[], object]) -> list[object]:
 
 @contextmanager
 def worker_threads(count: int) -> Iterator[None]:
-    """A worker in this process, booted and stopped as the command does it."""
+    """A worker in this process, started and stopped as the command does it."""
     broker.emit_after("process_boot")
     worker = Worker(broker, worker_threads=count, worker_timeout=100)
     worker.queue_prefetch = count
@@ -183,7 +183,7 @@ def worker_threads(count: int) -> Iterator[None]:
 
 
 def endpoint_of(server: LoopbackServer, name: str, concurrency: int) -> str:
-    """WIGGUM_ENDPOINTS with one more name for the server, which takes so many calls at once."""
+    """WIGGUM_ENDPOINTS with another name for the server and this concurrency limit."""
     entry = {"name": name, "kind": "ollama", "url": server.address, "concurrency": concurrency}
     return json.dumps([entry])
 

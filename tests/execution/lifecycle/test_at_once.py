@@ -1,4 +1,4 @@
-"""Real threads on real connections: whatever comes at once has one effect."""
+"""Concurrent requests have one effect, with real threads and connections."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""More rounds for a finished run: from its best, so many and no more, and never out of a spent budget."""
+"""More rounds for a finished run: they start from its best round and respect its budget."""
 
 import pytest
 from django.core.exceptions import ValidationError

@@ -1,4 +1,4 @@
-"""Runs that wait for the evaluator hold no thread: others go on, and each gets its turn."""
+"""Runs that wait for the evaluator hold no thread, and each gets its turn."""
 
 import threading
 from dataclasses import replace
@@ -12,7 +12,7 @@ from refinement.execution.advancing import TURN_SECONDS
 from refinement.models import EvaluatorResult, Event, QueuedMessage, Run
 from refinement.providers.sandbox import running
 from tests.execution.lifecycle.given import Scene, advance, kinds, messages, now_due, rubric, worker_threads
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 from tests.sandboxed import needs_sandbox
 from tests.stepping import run_step
 
@@ -24,7 +24,7 @@ MANY = 34
 def busy(scene: Scene, settings) -> Scene:
     needs_sandbox()
     settings.COMMANDS = ["sh"]
-    scene.server.replies = made_to_fit(5.0)
+    scene.server.replies = valid_replies(5.0)
     return scene
 
 

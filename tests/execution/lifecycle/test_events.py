@@ -1,4 +1,4 @@
-"""The stream of a run: everything that happened, in order, with who did it."""
+"""The events of a run: everything that happened, in order, with its author."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A candidate edited by hand: a round of its own, judged by the server, from which the loop goes on."""
+"""A candidate edited by a person becomes a round that is judged, and the loop continues from it."""
 
 import json
 from collections.abc import Callable

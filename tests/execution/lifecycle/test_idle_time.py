@@ -1,4 +1,4 @@
-"""The time a run takes does not include the time in which nothing happens."""
+"""The duration of a run does not include idle time."""
 
 from datetime import timedelta
 

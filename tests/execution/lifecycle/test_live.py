@@ -1,4 +1,4 @@
-"""The text under way is there for those who watch, is written once, and is gone when the reply is there."""
+"""The live text of a reply: visible while it is written, saved once, deleted afterwards."""
 
 import threading
 from functools import partial

@@ -1,4 +1,4 @@
-"""Whoever launched a run is told when it ends and when it begins to wait, in the same transaction."""
+"""The person who launched a run is notified when it ends or starts to wait, in the same transaction."""
 
 import pytest
 
@@ -39,7 +39,7 @@ def test_cancelling_is_told_to_others_alone(scene: Scene, editor, owner):
 
 def test_the_first_wait_of_a_step_is_told_and_its_further_tries_are_not(scene: Scene, editor):
     run = scene.launch(user=editor)
-    scene.server.go_away()
+    scene.server.go_offline()
     for _ in range(3):
         advance(run, steps=1)
         Run.objects.filter(pk=run.pk, status="waiting").update(next_try_at="2000-01-01T00:00Z")

@@ -1,4 +1,4 @@
-"""What people tell and edit while a worker is at the run: real threads on real connections."""
+"""Instructions and edits while a worker carries out the run, with real threads and connections."""
 
 import threading
 from decimal import Decimal

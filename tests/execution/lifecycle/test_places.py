@@ -1,4 +1,4 @@
-"""An endpoint that serves so many at once never sees more of them, and everybody gets a turn."""
+"""An endpoint never gets more calls than its limit, and every run gets a turn."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ from tests.execution.lifecycle.given import (
     targets,
     worker_threads,
 )
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 from tests.loopback.server import LoopbackServer
 from tests.stepping import run_step
 
@@ -43,7 +43,7 @@ def slot_take(lease, endpoint: str, limit: int) -> bool:
 def narrow(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """The server under a second name, which takes two calls at once."""
     monkeypatch.setenv("WIGGUM_ENDPOINTS", endpoint_of(scene.server, "narrow", 2))
-    scene.server.replies = made_to_fit(5.0)
+    scene.server.replies = valid_replies(5.0)
     return scene
 
 

@@ -1,4 +1,4 @@
-"""What holds of things done at once on SQLite holds on PostgreSQL, which locks rows instead of files."""
+"""Concurrent changes on PostgreSQL, which locks rows instead of files."""
 
 import os
 import subprocess

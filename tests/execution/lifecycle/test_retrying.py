@@ -1,4 +1,4 @@
-"""A failed run is taken up from its last good step: what finished is never asked for again."""
+"""A failed run continues after its last finished step, which is not repeated."""
 
 import pytest
 

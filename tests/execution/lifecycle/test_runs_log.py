@@ -1,4 +1,4 @@
-"""The runs log: a line for each run that ends, whole with many processes, and never at the cost of a run."""
+"""The runs log: a complete line for each ended run, with many processes, and never at a run's expense."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Every change of a run's state, in every state: what happens where it may, and nothing where it may not."""
+"""Every action on a run in every state: its effect if it is allowed, and none otherwise."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Steering a run: the next revision hears it on the wire, once, whoever comes between."""
+"""Steering a run: the next revision gets each instruction exactly once."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What was lost is sent for again, with growing patience; a server that comes back is noticed."""
+"""Lost messages are sent again with growing delays, and a server that is back is noticed."""
 
 from datetime import timedelta
 
@@ -134,7 +134,7 @@ def test_a_swept_run_goes_on_from_where_it_was(scene: Scene):
 def waiting_for_its_server(scene: Scene, upkeep: Upkeep) -> Run:
     """A run that has waited for so long that its next try is a minute away."""
     run = scene.launch(rubric(1))
-    scene.server.go_away()
+    scene.server.go_offline()
     advance(run, 1)
     assert (run.status, run.waiting_endpoint) == ("waiting", "ollama")
     upkeep.once()
@@ -149,7 +149,7 @@ def test_a_run_goes_on_as_soon_as_its_server_is_back(scene: Scene):
     run = waiting_for_its_server(scene, upkeep)
     upkeep.once()
     assert (messages(run), advance(run)) == (0, []), "the server is still away"
-    scene.server.come_back()
+    scene.server.go_online()
     upkeep.once()
     assert messages(run) == 1
     advance(run)
@@ -161,7 +161,7 @@ def test_it_is_sent_for_once_however_many_notice(scene: Scene):
     first, second = Upkeep(), Upkeep()
     run = waiting_for_its_server(scene, first)
     second.once()
-    scene.server.come_back()
+    scene.server.go_online()
     first.once()
     second.once()
     first.once()

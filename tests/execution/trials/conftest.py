@@ -1,4 +1,4 @@
-"""Benches meet a loopback server at the address where Ollama is looked for."""
+"""Fixtures for benches that use a loopback server in place of Ollama."""
 
 import pytest
 
@@ -12,6 +12,6 @@ __all__ = ["ollama_server"]
 
 @pytest.fixture
 def table(project: Project, ollama_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Table:
-    """A project with a rubric, and a server whose judge a test tries."""
+    """A project with a rubric, and a model server as its judge."""
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
     return Table(ollama_server, project)

@@ -1,4 +1,4 @@
-"""Benches in every state, and the calls of a worker."""
+"""Benches in every state, and the steps of a worker."""
 
 import json
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def definition(profile: str = "wiggum", **changes: Any) -> Rubric:
 
 
 def calibrated(score: str = "6") -> Rubric:
-    """The wiggum rubric with a calibration example that people gave this score throughout."""
+    """The wiggum rubric with a calibration example that has this score on every criterion."""
     rubric = definition()
     scores = {criterion.key: Decimal(score) for criterion in rubric.criteria}
     return replace(rubric, calibration_text=EXAMPLE, calibration_scores=scores)
@@ -55,7 +55,7 @@ class Table:
         return self._version
 
     def says(self, *scores: float | Sequence[float] | str) -> None:
-        """What the judge answers in order: scores as a verdict, a text as it is."""
+        """Sets the judge's replies in order: scores become a verdict, a text is sent unchanged."""
         rubric = definition()
         said = [score if isinstance(score, str) else verdict(rubric, score) for score in scores]
         self.server.replies = from_lists({"judge": said})
@@ -67,7 +67,7 @@ class Table:
         return bench_create(candidate=candidate, repeats=repeats, **values)
 
     def judged(self, *scores: float | Sequence[float] | str, **more: Any) -> Bench:
-        """A bench with as many trials as there are scores, carried through."""
+        """A finished bench with one trial per score."""
         self.says(*scores)
         bench = self.bench(**{"repeats": len(scores), **more})
         advance(bench)
@@ -75,14 +75,14 @@ class Table:
 
 
 def advance(bench: Bench) -> None:
-    """All calls that are due now, as workers make them, one after the other."""
+    """Makes all calls that are due now, one after the other, as workers do."""
     while any(trial_advance(trial.pk) for trial in bench.trials.all()):
         pass
     bench.refresh_from_db()
 
 
 def now_due(bench: Bench) -> None:
-    """The time of the next try has come."""
+    """Makes the next try due now."""
     BenchTrial.objects.filter(bench=bench, status="waiting").update(next_try_at="2000-01-01T00:00Z")
 
 
@@ -95,6 +95,6 @@ def statuses(bench: Bench) -> list[str]:
 
 
 def messages(trial: BenchTrial) -> int:
-    """How many messages are on their way for this trial."""
+    """The number of queued messages for this trial."""
     bodies = [json.loads(row.body) for row in QueuedMessage.objects.filter(state="queued")]
     return sum(body["actor_name"] == "judge_trial" and body["args"] == [trial.pk] for body in bodies)

@@ -9,7 +9,7 @@ from refinement.engine.types import JudgeMode, Judges, PanelJudge
 from refinement.models import Bench, BenchTrial
 from refinement.services.rubrics.bench import bench_cancel
 from tests.execution.trials.given import Table, advance, definition, messages, statuses
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 
 pytestmark = pytest.mark.django_db
 PANEL = (
@@ -44,7 +44,7 @@ def test_each_judge_has_a_trial_in_each_repeat(table: Table):
 
 def test_judges_score_alone_with_their_lens_on_their_model(table: Table):
     bench = started(table)
-    table.server.replies = made_to_fit()
+    table.server.replies = valid_replies()
     advance(bench)
     assert (bench.status, statuses(bench)) == ("finished", ["done"] * 4)
     chats = table.server.chats
@@ -58,7 +58,7 @@ def test_judges_score_alone_with_their_lens_on_their_model(table: Table):
 
 def test_each_model_has_its_own_window(table: Table):
     bench = started(table)
-    table.server.replies = made_to_fit()
+    table.server.replies = valid_replies()
     advance(bench)
     assert bench.context_tokens is None
     assert all(chat.body["options"]["num_ctx"] for chat in table.server.chats)
@@ -90,7 +90,7 @@ def test_without_a_panel_the_gallerys_is_used(table: Table):
 
 def test_a_missing_endpoint_fails_its_judge_alone(table: Table):
     bench = started(table, board(panel=(PANEL[0], replace(PANEL[1], model="nowhere/x"))), repeats=1)
-    table.server.replies = made_to_fit()
+    table.server.replies = valid_replies()
     advance(bench)
     assert (bench.status, statuses(bench)) == ("finished", ["done", "failed"])
     assert "nowhere" in BenchTrial.objects.get(bench=bench, seat=2).error

@@ -1,4 +1,4 @@
-"""Rows are the truth: what comes twice, late or never changes nothing, and what is lost is taken up."""
+"""Messages that arrive twice, late or never change nothing, and lost work is resumed."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ from refinement.services.upkeep import Upkeep
 from tests.execution.lifecycle.given import Scene, at_once, endpoint_of, targets, worker_threads
 from tests.execution.trials.given import Table, advance, definition, messages, now_due, statuses, trials
 from tests.execution.wire.stage import verdict
-from tests.loopback.replies import from_lists, made_to_fit
+from tests.loopback.replies import from_lists, valid_replies
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).resolve().parents[3]
@@ -179,7 +179,7 @@ def test_a_bug_lets_go_and_is_raised(table: Table, monkeypatch):
 
 
 def test_trials_that_end_at_once_end_the_bench(table: Table):
-    table.server.replies = made_to_fit(7.0)
+    table.server.replies = valid_replies(7.0)
     bench = table.bench(repeats=6)
     at_once(*[lambda trial=trial: trial_advance(trial.pk) for trial in trials(bench)])
     bench.refresh_from_db()
@@ -187,7 +187,7 @@ def test_trials_that_end_at_once_end_the_bench(table: Table):
 
 
 def test_workers_carry_a_bench_through(table: Table):
-    table.server.replies = made_to_fit()
+    table.server.replies = valid_replies()
     bench = table.bench(repeats=5)
     with worker_threads(3):
         table.server.wait_for(lambda: type(bench).objects.get(pk=bench.pk).status == "finished")
@@ -289,7 +289,7 @@ def test_a_trial_that_always_kills_its_worker_fails(table: Table):
 def narrow(table: Table, monkeypatch) -> Table:
     """The server under a second name, which takes one call at a time."""
     monkeypatch.setenv("WIGGUM_ENDPOINTS", endpoint_of(table.server, "narrow", 1))
-    table.server.replies = made_to_fit(5.0)
+    table.server.replies = valid_replies(5.0)
     return table
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong on the way to a verdict: tried again, then said; never a score."""
+"""Failed calls to a judge: retried, then reported, and never a score."""
 
 from datetime import timedelta
 
@@ -51,7 +51,7 @@ def test_one_failed_trial_leaves_the_others_alone(table: Table):
 
 def test_a_server_that_is_away_for_a_moment_is_waited_for(table: Table):
     table.says(8)
-    table.server.go_away()
+    table.server.go_offline()
     bench = table.bench(repeats=1)
     before = timezone.now()
     advance(bench)
@@ -60,7 +60,7 @@ def test_a_server_that_is_away_for_a_moment_is_waited_for(table: Table):
     assert "cannot be reached" in trial.waiting_for
     assert before < trial.next_try_at < timezone.now() + timedelta(seconds=2)
     assert messages(trial) == 2, "the first one, and one for the next try"
-    table.server.come_back()
+    table.server.go_online()
     now_due(bench)
     advance(bench)
     (trial,) = trials(bench)
@@ -68,7 +68,7 @@ def test_a_server_that_is_away_for_a_moment_is_waited_for(table: Table):
 
 
 def test_a_server_that_stays_away_is_given_up(table: Table):
-    table.server.go_away()
+    table.server.go_offline()
     bench = table.bench(repeats=2)
     through(bench)
     for trial in trials(bench):

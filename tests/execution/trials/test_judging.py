@@ -1,4 +1,4 @@
-"""A trial is judged as a run's round is: the same words, the same reading, the same composite."""
+"""A trial is judged like a run's round: same prompt, same parsing, same composite."""
 
 import json
 from dataclasses import replace

@@ -79,7 +79,7 @@ class WeakJudge:
         return [found[key] for key in KEYS]
 
     def notices(self, original: str) -> bool:
-        """The same share of texts, whatever the order of calls."""
+        """Whether the judge notices this text's defect: the same for every order of calls."""
         return random.Random(original).random() < self.sees_numbers
 
     def order_of(self, text: str, original: str) -> list[int]:

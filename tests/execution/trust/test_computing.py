@@ -1,4 +1,4 @@
-"""A judge's report: a judge with known noise and bias is found out, and which scores count."""
+"""A judge's report: known noise and bias are found, and which scores count."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""Planted defects through the whole product: copies, calls, and what is concluded about the judge."""
+"""Planted defects from copies to the report."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The published values of real ratings come out of the product's own import, to four decimals."""
+"""Real ratings, imported as usual, give their published values to four decimals."""
 
 import pytest
 

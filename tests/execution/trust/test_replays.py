@@ -1,4 +1,4 @@
-"""What a replay says: flips, noise, which criteria moved, and who is closer to people."""
+"""Results of a replay: flips, noise, moved criteria, and who is closer to people."""
 
 import json
 
@@ -11,7 +11,7 @@ from refinement.services.trust.judges import judge_ensure
 from refinement.services.trust.label_importing import FileText, label_files_import
 from refinement.services.trust.measurements.creating import NewItem
 from tests.execution.trials.given import JUDGE, Table, definition
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 from tests.services.trust.measurements.given import a_measurement, carried_out
 from tests.services.trust.measurements.replaying import a_judged_run, a_replay
 
@@ -77,7 +77,7 @@ def test_a_criterion_that_is_new_has_nothing_before(table: Table):
     rubric["criteria"][0]["key"] = "new"
     rubric["policy"]["penalties"]["criterion"] = "new"
     run = a_judged_run(table, 5, 6)
-    table.server.replies = made_to_fit()
+    table.server.replies = valid_replies()
     found = compute_replay(carried_out(a_replay(table, run, definition=rubric)).pk)
     first = found["criteria"][0]
     assert (first["wording"], first["n"], first["before"]) == ("added", 0, None)

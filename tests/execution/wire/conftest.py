@@ -1,4 +1,4 @@
-"""Runs meet a loopback server at the address where Ollama is looked for."""
+"""Fixtures for runs that use a loopback server in place of Ollama."""
 
 import pytest
 
@@ -13,7 +13,7 @@ __all__ = ["ollama_server"]
 
 @pytest.fixture
 def stage(project: Project, ollama_server: LoopbackServer, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """The project's runs on the server; nothing waits for the time of a next try."""
+    """The project's runs on the server, without waiting before retries."""
     monkeypatch.setenv("WIGGUM_OLLAMA_URL", ollama_server.address)
     monkeypatch.setattr(foreground, "wait_until", no_wait)
     return Stage(ollama_server, project)

@@ -1,4 +1,4 @@
-"""Whole runs on a loopback model server: what the cast says, and what the server then saw."""
+"""Whole runs on a loopback model server: scripted replies, and the requests that the server received."""
 
 import itertools
 import json
@@ -49,7 +49,7 @@ def drafts(count: int) -> list[str]:
 
 
 class Stage:
-    """A project, a server, and runs that are carried through on them."""
+    """A project, a server, and runs that are carried out from start to end."""
 
     def __init__(self, server: LoopbackServer, project: Project) -> None:
         self.server = server
@@ -57,7 +57,7 @@ class Stage:
         self.waits: list[StepResult] = []
 
     def says(self, **lists: Sequence[Any]) -> None:
-        """What judge and producer answer from now on, in order."""
+        """Sets the replies of judge and producer from now on, in order."""
         self.server.replies = from_lists(lists)
         self.server._asked.clear()
 
@@ -91,7 +91,7 @@ class Stage:
         return run
 
     def play(self, rubric: Rubric, *, options: Mapping[str, Any] | None = None, **launch: Any) -> Run:
-        """A run from its first row to its end."""
+        """Creates a run and carries it out to its end."""
         return self.carry_on(self.launch(rubric, **launch), **(options or {}))
 
     def asked(self, role: str) -> list[Entry]:
@@ -122,5 +122,5 @@ def calls(run: Run) -> list[Call]:
 
 
 def no_wait(moment: datetime) -> None:
-    """For tests: the time of the next try is moved to now instead of being waited for."""
+    """Makes retries due immediately, so that tests do not wait."""
     Run.objects.filter(status=RunStatus.WAITING, next_try_at=moment).update(next_try_at="2000-01-01T00:00Z")

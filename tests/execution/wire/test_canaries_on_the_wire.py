@@ -1,4 +1,4 @@
-"""Canaries in whole runs: what a role must not see is in none of its requests, as the server saw them."""
+"""Canaries in whole runs: no request contains what its role must not see."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Real rounds on the model that comes along: a fresh machine, no Ollama, verdicts that hold."""
+"""Whole rounds with the bundled model, without Ollama: valid verdicts."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""An evaluator's command in whole runs: evidence for the judge, kept with the round, never run unasked."""
+"""Evaluator commands in whole runs: evidence for the judge, stored with the round, only if allowed."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Faults on the wire: the sorted error on the call, the wait or the end, a sentence, and never a score."""
+"""Model server failures in whole runs: the error of the call, waiting or ending, and never a score."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -85,7 +85,7 @@ def test_a_fault_is_kept_sorted_and_never_becomes_a_score(stage, role, fault, ki
 
 def test_a_server_that_is_away_is_waited_for_by_workers_without_end(stage):
     run = stage.launch(RUBRIC, seed=SEED)
-    stage.server.go_away()
+    stage.server.go_offline()
     for attempt in range(1, 8):
         before = timezone.now()
         one_step(run)
@@ -97,7 +97,7 @@ def test_a_server_that_is_away_is_waited_for_by_workers_without_end(stage):
 
 
 def test_a_server_that_is_away_is_given_up_in_the_foreground(stage):
-    stage.server.go_away()
+    stage.server.go_offline()
     run = stage.play(RUBRIC, seed=SEED)
     assert (run.outcome, run.stop_reason) == ("ERROR", "judge_failed")
     assert (run.calls.count(), len(stage.waits)) == (4, 3)
@@ -169,10 +169,10 @@ def with_a_spare(said: list[str], role: str) -> dict[str, list[str]]:
 def test_a_server_that_comes_back_is_asked_for_the_window_again(stage):
     stage.says(judge=[verdict(RUBRIC, 9.5)])
     run = stage.launch(RUBRIC, seed=SEED)
-    stage.server.go_away()
+    stage.server.go_offline()
     one_step(run)
     assert run.judge_context is None
-    stage.server.come_back()
+    stage.server.go_online()
     Run.objects.filter(pk=run.pk).update(next_try_at=timezone.now())
     one_step(run)
     assert run.judge_context

@@ -1,4 +1,4 @@
-"""A run in the foreground keeps its lease from the first step to the last, however short the calls."""
+"""A foreground run keeps its lease from the first step to the last, even with short calls."""
 
 from refinement.engine.profiles import rubric_for
 from refinement.models import Run

@@ -1,4 +1,4 @@
-"""Hostile candidates in whole runs: the messages keep their shape, and the verdict is the judge's."""
+"""Hostile candidates in whole runs: messages keep their structure, and the verdict is the judge's."""
 
 import json
 from dataclasses import replace

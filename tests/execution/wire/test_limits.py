@@ -1,4 +1,4 @@
-"""Checks and templates that take too long in a run: a clear failure, once, and the lease held meanwhile."""
+"""Checks and templates that take too long in a run: one clear failure, and the lease is kept."""
 
 import json
 from dataclasses import replace

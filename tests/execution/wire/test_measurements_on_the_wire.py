@@ -1,4 +1,4 @@
-"""Canaries in measurements: a judge that is measured sees what a run's judge sees, and nothing else.
+"""Canaries in measurements: a measured judge sees what a run's judge sees, and nothing else.
 
 A retest and a replay show a round exactly as its run showed it. A held-out judge and planted copies see the
 text alone: no other round, no score, nothing that another judge or a person said.

@@ -1,4 +1,4 @@
-"""What the preview shows of a run is what the run sent, word for word."""
+"""The preview of a run is exactly what the run sent."""
 
 from dataclasses import replace
 from decimal import Decimal

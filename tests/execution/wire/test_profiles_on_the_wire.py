@@ -1,4 +1,4 @@
-"""Each profile runs to each of its stop reasons, with the right words on the wire and in the rows."""
+"""Each profile reaches each of its stop reasons, with the right prompts and rows."""
 
 from dataclasses import replace
 from decimal import Decimal

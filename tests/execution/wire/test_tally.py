@@ -1,4 +1,4 @@
-"""What lists show of a run grows with every judged round."""
+"""The figures that lists show of a run are updated with every judged round."""
 
 from dataclasses import replace
 

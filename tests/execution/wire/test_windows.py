@@ -1,4 +1,4 @@
-"""Windows in whole runs: chosen once, kept, and what is left of them for a reply."""
+"""Context windows in whole runs: chosen once, kept, and the room they leave for a reply."""
 
 import json
 

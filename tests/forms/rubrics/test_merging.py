@@ -1,4 +1,4 @@
-"""Two edits of one rubric as one: what one side changed is taken, what both changed is chosen."""
+"""Merging two edits of one rubric: one-sided changes are taken, conflicts are chosen."""
 
 from dataclasses import replace
 from decimal import Decimal

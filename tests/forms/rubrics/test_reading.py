@@ -1,4 +1,4 @@
-"""The editor's fields as a definition: round trips, and every sort of bad input at its own field."""
+"""The editor's fields as a definition: round trips, and every invalid input at its own field."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Files of configurations: what they say, and every problem at once."""
+"""Configuration files: their content, and all problems at once."""
 
 import pytest
 

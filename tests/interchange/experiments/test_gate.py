@@ -1,4 +1,4 @@
-"""The gate, and the files that say how it ended."""
+"""The gate, and the files with its result."""
 
 from xml.etree import ElementTree as ET
 

@@ -1,4 +1,4 @@
-"""Simmer folders as people have them: every value of the run is stated and compared."""
+"""Simmer folders: every value of the imported run is stated and compared."""
 
 import time
 

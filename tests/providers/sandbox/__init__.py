@@ -1,1 +1,1 @@
-"""The evaluator sandbox: ordinary commands, attempts to get out of it, and the service that runs it apart."""
+"""The evaluator sandbox: ordinary commands, attempts to escape, and the service that runs it separately."""

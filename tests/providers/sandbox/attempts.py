@@ -1,7 +1,7 @@
-"""Attempts to get out of the sandbox, or to leave something behind. Each is a few lines of Python.
+"""Attempts to escape from the sandbox, or to leave something behind. Each is a few lines of Python.
 
-A body runs with `P`, the places and process ids of the surroundings, and calls `escaped` where it got
-something that it must not get. Whatever it leaves behind is counted from outside, after the run.
+A body runs with `P`, the paths and process IDs of the surroundings, and calls `escaped` if it got something
+forbidden. What it leaves behind is counted from outside, after the run.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What must hold for every attempt, whatever account the worker has."""
+"""Assertions for every attempt, with any account of the worker."""
 
 from tests.providers.sandbox.attempts import (
     ATTEMPTS,
@@ -14,12 +14,12 @@ from tests.providers.sandbox.attempts import (
 from tests.providers.sandbox.surroundings import Machine
 
 NAMES = [attempt.name for attempt in ATTEMPTS]
-# Where there is no sandbox, a command is refused before anybody looks at it.
+# Without a sandbox, a command is refused before it is examined.
 ONE_OF_EACH_KIND = [kind[0] for kind in (WRITES, READS, NETWORK, PROCESSES, LEFTOVERS, BOMBS, KERNEL)]
 
 
 def assert_held(machine: Machine, attempt: Attempt) -> None:
-    """It ran, got nothing, and nothing is left of it: no process, no file, no key."""
+    """The attempt ran, got nothing, and left nothing behind: no process, file or key."""
     result = machine.attempt(attempt)
     assert "open_to" in result, result
     assert result["open_to"] == ""
@@ -29,7 +29,7 @@ def assert_held(machine: Machine, attempt: Attempt) -> None:
 
 
 def assert_refused(machine: Machine, attempt: Attempt) -> None:
-    """It was not run at all, and the message says what to do."""
+    """The attempt was not run, and the message says what to do."""
     result = machine.attempt(attempt)
     assert "Install bubblewrap" in result["refused"]
     assert "WIGGUM_UNSAFE_COMMANDS_WITHOUT_SANDBOX=1" in result["refused"]

@@ -1,4 +1,4 @@
-"""A machine in small, with a worker of some account: secrets to steal, files to spoil, servers to reach."""
+"""A simulated machine with a worker: secrets to steal, files to change, servers to reach."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def interpreter() -> str | None:
 
 
 class Machine:
-    """Used as a context: `attempt` runs one in the worker and returns how it ended and what it left."""
+    """A context manager; `attempt` runs one in the worker and returns how it ended and what it left."""
 
     def __init__(self, *, user: int, namespaces: bool, unsafe: bool = False) -> None:
         self.user = user
@@ -132,7 +132,7 @@ class Machine:
         }
 
     def attempt(self, attempt: Attempt) -> dict[str, object]:
-        """How the worker says that it ended, with `escaped` and all that is `left` of it afterwards."""
+        """The worker's result, with `escaped` and everything that is `left` afterwards."""
         self.number += 1
         marker = f"9999.{os.getpid()}{self.number}"
         places = json.dumps(self.places(attempt, marker))
@@ -163,7 +163,7 @@ class Machine:
 
 
 def files(folder: Path, depth: int) -> list[tuple[Path, int]]:
-    """Below a folder; of what others use at the same time only the jobs' own."""
+    """The files below a folder; in shared folders, only those of jobs."""
     found = []
     for path in folder.iterdir() if folder.is_dir() else ():
         shared = depth == 1 and not path.name.startswith(f"9999.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""Attempts to get out of the sandbox where the worker has an account of its own."""
+"""Attempts to escape from the sandbox if the worker is not root."""
 
 import os
 

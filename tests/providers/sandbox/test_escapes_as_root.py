@@ -1,4 +1,4 @@
-"""Attempts to get out of the sandbox where the worker is root."""
+"""Attempts to escape from the sandbox if the worker is root."""
 
 import os
 

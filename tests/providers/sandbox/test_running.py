@@ -1,4 +1,4 @@
-"""Commands in the sandbox, run for real: what they are given, what they see, how they end."""
+"""Real commands in the sandbox: input, environment, limits and results."""
 
 import itertools
 import os

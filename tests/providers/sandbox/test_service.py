@@ -1,4 +1,4 @@
-"""The evaluator service: a process of its own that runs jobs for workers, over a Unix socket."""
+"""The evaluator service, in a separate process, over a Unix socket."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A worker's process in which jobs are run one after the other; a line of JSON tells how each ended.
+"""A worker process that runs jobs one after the other and reports each result as a line of JSON.
 
 It is started by a plain interpreter on a copy of the application, so that it can belong to any account.
 """
@@ -30,7 +30,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def forbid_namespaces() -> None:
-    """As in a container with the usual filter: whoever asks for a namespace is refused."""
+    """Forbids new namespaces, as a container with the usual seccomp filter does."""
     program = [
         (LOAD, 0, 0, 0),  # 0: the number of the system call
         (EQUAL, 5, 0, UNSHARE),  # to 7

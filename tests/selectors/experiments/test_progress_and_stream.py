@@ -1,4 +1,4 @@
-"""How far an experiment is, and what its open pages are told."""
+"""The progress of an experiment, and the events for its open pages."""
 
 import json
 from decimal import Decimal

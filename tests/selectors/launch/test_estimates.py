@@ -1,4 +1,4 @@
-"""What a run may cost: ranges that hold what really happens, and what is said before a launch."""
+"""Estimates of a run: ranges that contain what really happens, and warnings before a launch."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from refinement.selectors.launch.plans import Plan
 from refinement.selectors.launch.warnings import Fix, warnings_for
 from tests.execution.wire.conftest import ollama_server, stage
 from tests.execution.wire.stage import verdict
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 
 __all__ = ["ollama_server", "stage"]
 
@@ -118,7 +118,7 @@ def test_a_plateau_adds_rounds(on_plateau, mode, panel, more):
 def test_a_real_board_lies_within_the_range(stage):
     rubric = board("", "", "", profile="simmer")
     rubric = replace(rubric, policy=replace(rubric.policy, max_rounds=2))
-    stage.server.replies = made_to_fit()
+    stage.server.replies = valid_replies()
     run = stage.play(rubric, seed="A first text. " * 30)
     found = estimate_of(rubric, task_chars=len(run.task), seed_chars=len(run.seed))
     assert found.calls == Range(run.calls_made, run.calls_made) == Range(16, 16)

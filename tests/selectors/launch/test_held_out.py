@@ -1,4 +1,4 @@
-"""A launch with a held-out judge: it is in the estimate, in what leaves the server, and in the warnings."""
+"""A launch with a held-out judge: estimate, destinations of the text, and warnings."""
 
 from dataclasses import replace
 from decimal import Decimal

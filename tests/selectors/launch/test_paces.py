@@ -11,7 +11,7 @@ from refinement.selectors.launch.estimates import Range, estimate_of
 from refinement.selectors.launch.judging import judging_of
 from refinement.selectors.launch.paces import duration_words, paces_in, seconds_of
 from tests.execution.wire.conftest import ollama_server, stage
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 
 __all__ = ["ollama_server", "stage"]
 
@@ -65,7 +65,7 @@ def test_durations_are_read_at_a_glance(seconds, words):
 
 @pytest.mark.django_db
 def test_paces_are_measured_in_the_projects_runs(stage, project, other_project, django_assert_num_queries):
-    stage.server.replies = made_to_fit()
+    stage.server.replies = valid_replies()
     stage.play(rubric_for("wiggum"), seed="A first text.")
     with django_assert_num_queries(1):
         found = paces_in(project)

@@ -1,4 +1,4 @@
-"""Who sees what, as people read it: the rules themselves, and where they depart from their preset."""
+"""The table of who sees what: the rules, and how they differ from their preset."""
 
 from dataclasses import replace
 

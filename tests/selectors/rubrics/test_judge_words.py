@@ -1,4 +1,4 @@
-"""Who judges, in words: the facts of a rubric's page, without those that have no effect."""
+"""Who judges, in words, without settings that have no effect."""
 
 from dataclasses import replace
 

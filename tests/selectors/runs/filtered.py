@@ -1,4 +1,4 @@
-"""Runs that differ in all that lists are filtered by, and which of them pass: told without a database."""
+"""Runs that differ in every filtered field, and which of them match a filter, computed without a database."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ def runs_made(project: Project, versions: Sequence[RubricVersion]) -> list[Run]:
 
 
 def passing(runs: list[Run], names: Iterable[str], *, archived: bool = False) -> list[Run]:
-    """Those that pass all these filters."""
+    """The runs that match all these filters."""
     tests = [FILTERS[name][1] for name in names]
     return [
         run for run in runs if (run.archived_at is not None) is archived and all(each(run) for each in tests)

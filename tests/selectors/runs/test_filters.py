@@ -1,4 +1,4 @@
-"""Filters of the run list: alone, together, in every order, and which index answers them."""
+"""Filters of the run list: alone, combined, in every order, and their indexes."""
 
 import random
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""A run under way: what its rows say, in words, for those who watch."""
+"""A running run in words."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""Where a run at work is: the stages of its round, the rounds to come, the time that is left."""
+"""The progress of a run: stages of its round, rounds to come, time left."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

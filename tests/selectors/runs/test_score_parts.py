@@ -1,4 +1,4 @@
-"""What a score is made of, where checks count beside the judge's criteria."""
+"""The parts of a score, if checks count in addition to the judge's criteria."""
 
 from dataclasses import replace
 from decimal import Decimal

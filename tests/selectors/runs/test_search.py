@@ -1,4 +1,4 @@
-"""A search in steps finds exactly what the database's own index finds at once, and each step is short."""
+"""A search in steps finds exactly what the database's index finds, and each step is short."""
 
 import random
 from typing import Any

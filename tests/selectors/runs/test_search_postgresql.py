@@ -1,4 +1,4 @@
-"""PostgreSQL looks at some runs after the others, and finds what one question for all of them finds."""
+"""PostgreSQL searches some runs after the others, and finds what a single query finds."""
 
 import random
 from math import inf

@@ -64,7 +64,7 @@ def a_report(*criteria: dict[str, Any], labels: int = 78, **given: Any) -> dict[
 
 
 def a_full_report(**given: Any) -> dict[str, Any]:
-    """Five criteria that stand differently, and all the rest of a page."""
+    """A report with five criteria of different standing and everything else that a page shows."""
     return a_report(
         an_entry("structure", kappa=0.68, alpha=0.68, bias=0.1, mae=0.96),
         an_entry("plain_words", kappa=0.79, alpha=0.75, bias=figure(0.2, 0.3), smallest_difference=0.9),

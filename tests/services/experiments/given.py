@@ -1,4 +1,4 @@
-"""Experiments to work with, and runs that end without a model."""
+"""Experiments, and runs that end without a model."""
 
 import itertools
 from decimal import Decimal
@@ -34,7 +34,7 @@ def a_configuration(version, name: str = "A", **more: Any) -> ConfigurationSpec:
 def an_experiment(
     project: Project, *, tasks: int = 2, names: str = "AB", suite: SuiteVersion | None = None, **more: Any
 ) -> Experiment:
-    """Tasks with a starting text, so that judging it is the whole run."""
+    """An experiment whose tasks have a starting text, so that a run consists of one judgement."""
     number = next(_slugs)
     suite = suite or a_suite(
         project,
@@ -52,7 +52,7 @@ def an_experiment(
 
 
 def dealt(experiment: Experiment, window: int, monkeypatch) -> int:
-    """How many runs are started with this many worker threads."""
+    """Starts runs for this many worker threads; returns how many."""
     monkeypatch.setattr("refinement.services.experiments.dealing.window_of", lambda row: window)
     return experiment_advance(experiment.pk)
 
@@ -77,7 +77,7 @@ def end(run: Run, outcome: str = "PASS", r1: str | None = "8", **fields: Any) ->
 
 
 def going(experiment: Experiment) -> list[Run]:
-    """The runs under way, in the order in which they were started."""
+    """The running runs, in the order in which they started."""
     cells = ExperimentRun.objects.filter(experiment=experiment, state="running", replaced=False)
     return [cell.run for cell in cells.select_related("run").order_by("order", "pk")]
 
@@ -90,7 +90,7 @@ def end_all(experiment: Experiment, monkeypatch, outcome: str = "PASS", **fields
 
 
 def states(experiment: Experiment) -> dict[str, int]:
-    """How many cells that count are in each state."""
+    """The number of current cells in each state."""
     found: dict[str, int] = {}
     for state in ExperimentRun.objects.filter(experiment=experiment, replaced=False).values_list(
         "state", flat=True

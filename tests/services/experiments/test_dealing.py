@@ -1,4 +1,4 @@
-"""Starting runs: a window of them, in order, within the budget; lost and doubled messages change nothing."""
+"""Starting runs: a limited number, in order, within the budget; lost and duplicate messages are harmless."""
 
 import pytest
 from django.core.exceptions import ValidationError

@@ -1,4 +1,4 @@
-"""A cell shows what its run has come to, whoever changes the run."""
+"""A cell shows the state of its run, whoever changes the run."""
 
 from decimal import Decimal
 

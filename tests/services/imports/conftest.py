@@ -1,4 +1,4 @@
-"""Imports meet runs that a loopback model server carried through."""
+"""Fixtures for imports of runs that a loopback model server carried out."""
 
 from tests.views.runs.staged import ollama_server, stage
 

@@ -1,4 +1,4 @@
-"""Boards in files: all of one comes back, reports and lines show it, and older files still import."""
+"""Boards in files: exported completely, shown in reports, and older files can still be imported."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The page: upload, report, import part by part; refusals say what to do, and nothing is half there."""
+"""The import page: upload, report, import in parts; clear errors, and no partial runs."""
 
 import io
 import json

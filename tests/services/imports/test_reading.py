@@ -1,4 +1,4 @@
-"""The readers: what people's files say is read as it stands, noted where it is odd, and never made up."""
+"""The readers: values are read as written, notes name what is odd, and nothing is invented."""
 
 import io
 import json

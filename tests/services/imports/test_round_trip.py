@@ -1,4 +1,4 @@
-"""Our own export comes back as it was: the same bytes but for the run's number, people and all."""
+"""An export that is imported and exported again is identical except for the run's number."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The sample folders: every candidate, score and contradiction is there, and twice changes nothing."""
+"""The sample folders: every candidate, score and contradiction; a second import changes nothing."""
 
 from decimal import Decimal
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Training data: what passed, what is better than what, and what must never be in it."""
+"""Training data: passed texts, pairs, and what must never be included."""
 
 import json
 

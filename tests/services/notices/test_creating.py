@@ -1,4 +1,4 @@
-"""Who is told what: members alone, never of their own doing, once for each thing, as they chose."""
+"""Who is notified: members only, not about their own actions, once per event, by their settings."""
 
 from datetime import date, timedelta
 

@@ -1,4 +1,4 @@
-"""Notices by mail: at most once each, tried again after failures, plain, and safe whatever is in them."""
+"""Notices by email: at most once each, retried after failures, as plain text."""
 
 from datetime import timedelta
 from smtplib import SMTPServerDisconnected

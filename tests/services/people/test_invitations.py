@@ -1,4 +1,4 @@
-"""Invitations: single use, for some days, revocable, and nothing kept that would open the door."""
+"""Invitations: single use, expiring, revocable, and stored only as a hash."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta

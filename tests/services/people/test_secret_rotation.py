@@ -1,4 +1,4 @@
-"""Replacing SECRET_KEY: stored secrets, sessions and links outlive it, wherever it is interrupted."""
+"""Replacing SECRET_KEY: stored secrets, sessions and links survive, also if it is interrupted."""
 
 import io
 import re

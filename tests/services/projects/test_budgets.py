@@ -1,4 +1,4 @@
-"""Monthly budgets of projects: what counts, from when on there is a warning, and who is refused."""
+"""Monthly budgets of projects: what counts, when a warning appears, and what is refused."""
 
 from datetime import timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Settings of a project, when two owners save them in the same moment."""
+"""Settings of a project, if two owners save them at the same time."""
 
 import threading
 

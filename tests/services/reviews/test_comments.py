@@ -1,4 +1,4 @@
-"""Comments: what is kept, who may change it, what happens when two do so at once, who is told."""
+"""Comments: stored data, permissions, concurrent changes and notifications."""
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError

@@ -1,4 +1,4 @@
-"""Decisions: beside the judge's record, in order, and the second of two people is told."""
+"""Decisions: separate from the judge's record, in order, and safe for two people at once."""
 
 import threading
 from decimal import Decimal

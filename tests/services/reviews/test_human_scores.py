@@ -1,4 +1,4 @@
-"""People's scores: exact, one a person, changed by versions, and the judge's record as it was."""
+"""People's scores: exact, one per person, changed with versions, and separate from the judge's record."""
 
 import threading
 from dataclasses import replace

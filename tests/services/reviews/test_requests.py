@@ -1,4 +1,4 @@
-"""Asking for reviews, closing what was asked, and what comes at once."""
+"""Requesting reviews, closing requests, and concurrent requests."""
 
 from datetime import datetime, timedelta
 

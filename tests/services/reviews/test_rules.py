@@ -1,4 +1,4 @@
-"""Rules ask when a run ends as they say: once, for members who can sign in, and only from then on."""
+"""Review rules: requests for matching runs, once, for members who can sign in, from then on."""
 
 import pytest
 from django.core.exceptions import ValidationError

@@ -1,4 +1,4 @@
-"""The calibration example as a service: exact, guarded by the version, and never half saved."""
+"""Saving the calibration example: exact, guarded by the version, all or nothing."""
 
 from decimal import Decimal
 

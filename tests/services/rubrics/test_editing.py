@@ -1,4 +1,4 @@
-"""Rubrics: every save is a new version, and what a version says comes back exactly."""
+"""Rubrics: every save is a new version, and a version is returned exactly as saved."""
 
 from dataclasses import replace
 from decimal import Decimal

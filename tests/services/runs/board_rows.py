@@ -24,7 +24,7 @@ def board_rubric() -> Rubric:
 
 
 def board_run(project: Project, **fields: Any) -> Run:
-    """Two rounds of a board. Its reader concedes in each; its editor cannot be read in the second."""
+    """Two rounds of a board. The reader concedes in each; the editor's reply in the second is unreadable."""
     run = finished_run(project, ("5", "7"), definition=board_rubric(), **fields)
     for row in run.rounds.order_by("number"):
         add_board(run, row, unread=row.number == 2)

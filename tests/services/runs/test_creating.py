@@ -1,4 +1,4 @@
-"""Making runs: what is refused, what is kept, and that a run does not change with its rubric."""
+"""Creating runs: what is refused, what is stored, and that a run does not change with its rubric."""
 
 from dataclasses import replace
 from decimal import Decimal

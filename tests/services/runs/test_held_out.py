@@ -1,4 +1,4 @@
-"""The held-out judge: asked once when the run ends, never seen by the loop, and what it says of the gain."""
+"""The held-out judge: called once at the end, unknown to the loop, and its finding about the gain."""
 
 from dataclasses import replace
 from decimal import Decimal

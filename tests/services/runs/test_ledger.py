@@ -1,4 +1,4 @@
-"""A run's ledger is kept at its end, and people correct it."""
+"""A run's ledger is stored at its end, and people can correct it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The ledger and the blame view of runs as they happen: boards, people's edits and words, restored rounds."""
+"""The ledger and the blame view of realistic runs: boards, edits, instructions, restored rounds."""
 
 from dataclasses import replace
 

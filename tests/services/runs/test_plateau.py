@@ -1,4 +1,4 @@
-"""A run that has stopped improving asks a person: what each answer does, and who may no longer answer."""
+"""A run that stopped improving asks a person: the effect of each answer, and who can still answer."""
 
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from refinement.services.runs.plateau import plateau_answer
 from tests.execution.lifecycle.conftest import scene
 from tests.execution.lifecycle.given import Scene, at_once, kinds, messages
 from tests.loopback.fixtures import ollama_server
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 
 __all__ = ["ollama_server", "scene"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,7 +38,7 @@ def asking_rubric(**policy: object) -> Rubric:
 
 
 def asking_run(scene: Scene, definition: Rubric | None = None, **more: object) -> Run:
-    scene.server.replies = made_to_fit(5)
+    scene.server.replies = valid_replies(5)
     run = scene.launch(definition or asking_rubric(), **more)
     run_advance(run.pk)
     QueuedMessage.objects.all().delete()
@@ -167,7 +167,7 @@ def test_more_rounds_after_a_stop_may_ask_again(scene):
 
 
 def test_a_retry_asks_only_the_judges_that_could_not_be_read(scene):
-    fits = made_to_fit(5)
+    fits = valid_replies(5)
     definition = replace(asking_rubric(max_rounds=1), judges=Judges(JudgeMode.BOARD, PANEL))
     scene.server.replies = lambda asked: "Hm." if "each word" in asked.prompt else fits(asked)
     run = scene.launch(definition)
@@ -193,7 +193,7 @@ def test_a_rerun_has_the_same_clerk_and_panel(scene):
 
 
 def test_a_panel_that_the_clerk_composed_is_composed_again(scene):
-    scene.server.replies = made_to_fit(5)
+    scene.server.replies = valid_replies(5)
     run = scene.launch(replace(asking_rubric(max_rounds=1), judges=Judges(JudgeMode.BOARD)))
     run_advance(run.pk)
     assert run.panel.count() == 3

@@ -1,4 +1,4 @@
-"""Share links: made with a role, found by their token alone, gone for every reason alike."""
+"""Share links: who creates them, lookup by token only, and one response for every invalid link."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The task type of runs: how it is written, who keeps it, and where it is refused."""
+"""The task type of runs: its form, where it is stored, and where it is refused."""
 
 import pytest
 from django.core.exceptions import ValidationError

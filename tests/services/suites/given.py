@@ -1,4 +1,4 @@
-"""Suites to work with."""
+"""Builders of suites."""
 
 from refinement.interchange.suites.types import SuiteTaskText
 from refinement.models import Project, SuiteVersion

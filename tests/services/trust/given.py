@@ -1,4 +1,4 @@
-"""Rubrics and label sets to work with."""
+"""Builders of rubrics and label sets."""
 
 from dataclasses import replace
 from decimal import Decimal

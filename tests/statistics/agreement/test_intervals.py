@@ -1,4 +1,4 @@
-"""Intervals of agreement: how often they hold, odd samples, and the same figures each time."""
+"""Intervals of agreement: coverage, odd samples, and reproducible figures."""
 
 import time
 

@@ -8,7 +8,7 @@ import time
 
 
 def totp(secret: str, at: float | None = None) -> str:
-    """RFC 6238 with SHA-1, thirty seconds and six digits, written out here rather than taken from allauth."""
+    """RFC 6238 with SHA-1, 30 seconds and six digits; independent of allauth's implementation."""
     counter = struct.pack(">Q", int(time.time() if at is None else at) // 30)
     digest = hmac.new(base64.b32decode(secret), counter, hashlib.sha1).digest()
     start = digest[-1] & 0x0F

@@ -1,4 +1,4 @@
-"""Signing in by an OpenID Connect provider: who gets in, and everything that must not let anybody in."""
+"""Sign-in with OpenID Connect: who can sign in, and every invalid response that is refused."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -45,8 +45,8 @@ def ada(project):
     return user
 
 
-def come_back(client, begin=BEGIN):
-    """What a browser does: to the provider and back, up to the address it comes back to."""
+def callback_url(client, begin=BEGIN):
+    """Follows the redirects to the provider and back; returns the path of the callback."""
     there = client.get(begin)
     assert there.status_code == 302, there.content
     back = httpx.get(there.headers["Location"])
@@ -57,7 +57,7 @@ def come_back(client, begin=BEGIN):
 
 
 def sign_in(client, begin=BEGIN):
-    return client.get(come_back(client, begin))
+    return client.get(callback_url(client, begin))
 
 
 def is_in(client):
@@ -239,7 +239,7 @@ UNPROVEN = (
 
 @pytest.mark.parametrize("fault", UNPROVEN)
 def test_what_proves_nothing_signs_nobody_in(anonymous, provider, ada, fault):
-    back = come_back(anonymous)
+    back = callback_url(anonymous)
     provider.fault = fault
     answer = anonymous.get(back)
 
@@ -274,14 +274,14 @@ def test_what_does_not_belong_to_this_browser_is_refused(anonymous, provider, ad
 
 
 def test_another_browser_cannot_finish_it(anonymous, provider, ada):
-    back = come_back(anonymous)
+    back = callback_url(anonymous)
 
     assert Client().get(back).status_code == 403
     assert anonymous.get(back).status_code == 302
 
 
 def test_an_address_works_once(anonymous, provider, ada):
-    back = come_back(anonymous)
+    back = callback_url(anonymous)
     anonymous.get(back)
     anonymous.post("/account/logout/")
 
@@ -290,14 +290,14 @@ def test_an_address_works_once(anonymous, provider, ada):
 
 
 def test_an_old_attempt_is_too_old(anonymous, provider, ada, monkeypatch):
-    back = come_back(anonymous)
+    back = callback_url(anonymous)
     monkeypatch.setattr("refinement.views.account.openid.PENDING_SECONDS", 0)
 
     assert "attempt expired" in anonymous.get(back).content.decode()
 
 
 def test_another_issuer_in_the_answer_is_refused(anonymous, provider, ada):
-    back = come_back(anonymous)
+    back = callback_url(anonymous)
 
     assert anonymous.get(f"{back}&iss=https://evil.example").status_code == 403
 
@@ -313,11 +313,11 @@ def test_an_address_out_of_nowhere_is_refused(anonymous, provider, rest):
 
 
 def test_a_provider_that_is_down_is_said_in_words(anonymous, provider, ada):
-    back = come_back(anonymous)
+    back = callback_url(anonymous)
     faults = {"down": BEGIN, "down at /keys": back, "token refused": "", "words instead of an answer": ""}
     for fault, address in faults.items():
         provider.fault = ""
-        where = address or come_back(anonymous)
+        where = address or callback_url(anonymous)
         provider.fault = fault
         answer = anonymous.get(where)
         assert answer.status_code == 502, fault

@@ -1,4 +1,4 @@
-"""Wrong passwords: who is slowed down by them, and who is not."""
+"""Wrong passwords: who is limited, and who is not."""
 
 import re
 

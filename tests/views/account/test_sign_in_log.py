@@ -1,4 +1,4 @@
-"""Sign-ins, refused ones, passwords and sessions: all in the audit log, without any secret."""
+"""Sign-ins, refused attempts, passwords and sessions are in the audit log, without secrets."""
 
 import pytest
 from django.core.cache import cache

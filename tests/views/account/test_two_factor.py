@@ -1,4 +1,4 @@
-"""An authenticator app and recovery codes: set up, asked for, used up, turned off."""
+"""Authenticator app and recovery codes: set up, used, used up, turned off."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Runs that people talk about, and what must not be on a page."""
+"""Runs with comments, and a parser that finds dangerous HTML."""
 
 from html.parser import HTMLParser
 
@@ -23,7 +23,7 @@ def talked_run(project, **fields) -> Run:
 def say(
     run: Run, user: User, body: str = "Why?", place: str = "run", number: int | None = None, **more
 ) -> Comment:
-    """A new thread."""
+    """Starts a thread."""
     return thread_open(run=run, spot=Spot(ThreadPlace(place), number, **more), body=body, user=user)
 
 
@@ -40,7 +40,7 @@ def address(run: Run, rest: str = "") -> str:
 
 
 class Harm(HTMLParser):
-    """Collects what runs, loads or leads where it must not."""
+    """Collects scripts, loaded resources and links that a page must not have."""
 
     def __init__(self) -> None:
         super().__init__()

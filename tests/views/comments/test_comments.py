@@ -1,4 +1,4 @@
-"""One comment: its address, changed, deleted, its history; names under an @; and nothing in it does harm."""
+"""One comment: its URL, edits, deletion, history, mentions, and hostile content."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Threads on a run's page: where they stand; opened, answered and resolved, by htmx and plainly."""
+"""Threads on a run's page: their place; start, reply and resolve, with and without htmx."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Launching experiments: the form, its buttons with and without script, and what people do afterwards."""
+"""Launching experiments: the form, its buttons with and without scripts, and actions afterwards."""
 
 import pytest
 from django.urls import reverse

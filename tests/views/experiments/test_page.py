@@ -1,4 +1,4 @@
-"""An experiment's page: figures, table, what it costs, and who sees what."""
+"""An experiment's page: figures, table, cost, and permissions."""
 
 import json
 from datetime import timedelta

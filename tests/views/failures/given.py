@@ -1,4 +1,4 @@
-"""Ended runs whose judges criticise made-up things."""
+"""Ended runs with invented issues."""
 
 from collections.abc import Sequence
 
@@ -53,7 +53,7 @@ def many_criticised(project: Project, count: int, *, seed: int = 1) -> list[Run]
 
 
 def brought_up_to_date(project: Project) -> Report:
-    """Has the project's runs read and their issues placed, as a worker does."""
+    """Reads the project's runs and places their issues, as a worker does."""
     report = report_request(project=project, kind=ReportKind.FAILURES, subject=project.pk)
     Report.objects.filter(pk=report.pk).update(next_try_at=None)
     assert report_advance(report.pk)

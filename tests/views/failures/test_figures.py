@@ -1,4 +1,4 @@
-"""Shares are of the runs that scored the criterion, and an issue that comes back later is counted as that."""
+"""Shares are of the runs that scored the criterion, and issues that come back later are counted."""
 
 import pytest
 from django.urls import reverse

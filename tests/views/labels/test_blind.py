@@ -1,4 +1,4 @@
-"""While a member labels, no answer holds what the judge or others said of the texts."""
+"""While a member labels, no response contains scores or reasons of the texts."""
 
 import pytest
 

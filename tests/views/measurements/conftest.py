@@ -1,4 +1,4 @@
-"""Pages of measurements meet a loopback server at the address where Ollama is looked for."""
+"""Fixtures for pages of measurements that use a loopback server in place of Ollama."""
 
 import pytest
 

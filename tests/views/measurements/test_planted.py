@@ -1,4 +1,4 @@
-"""Starting a measurement with planted defects: which texts, which copies, and a pair of one's own."""
+"""Starting a measurement with planted defects: which texts and copies, and a user's own pair."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The administration of the instance: for administrators alone."""
+"""The administration pages: only for administrators."""
 
 import pytest
 from django.db import connection

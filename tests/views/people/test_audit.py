@@ -1,4 +1,4 @@
-"""The audit log: who sees it, how it is narrowed, paged and exported."""
+"""The audit log page: permissions, filters, pages and export."""
 
 import csv
 import io

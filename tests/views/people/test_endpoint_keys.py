@@ -1,4 +1,4 @@
-"""Which environment variables an endpoint that was added in the browser may send as its key."""
+"""Which environment variables an endpoint added in the browser can use as its key."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""Making and revoking invitations."""
+"""Creating and revoking invitations."""
 
 import re
 

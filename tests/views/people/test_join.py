@@ -1,4 +1,4 @@
-"""The page behind an invitation."""
+"""The page of an invitation link."""
 
 from datetime import timedelta
 

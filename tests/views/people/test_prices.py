@@ -1,4 +1,4 @@
-"""Prices of models: for administrators alone."""
+"""Prices of models: only for administrators."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Where a person is signed in, and signing out from afar."""
+"""A person's sessions, and signing out on other devices."""
 
 from datetime import timedelta
 

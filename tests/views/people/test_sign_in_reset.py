@@ -1,4 +1,4 @@
-"""Administrators see who has two-factor, and let somebody in again who lost their device."""
+"""Administrators see who has two-factor, and can reset the sign-in of people who lost their device."""
 
 import pytest
 from allauth.mfa.models import Authenticator

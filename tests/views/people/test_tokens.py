@@ -1,4 +1,4 @@
-"""API tokens on their page: made and shown once, listed, revoked; by their makers and by owners."""
+"""The page of API tokens: created and shown once, listed, revoked by their creators and owners."""
 
 import pytest
 from django.urls import reverse

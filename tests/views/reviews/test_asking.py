@@ -1,4 +1,4 @@
-"""Asking for reviews: of one run, of many from the list, and taking a request back."""
+"""Requesting reviews of one run or of many from the list, and cancelling a request."""
 
 from datetime import timedelta
 

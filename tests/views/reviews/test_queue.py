@@ -1,4 +1,4 @@
-"""The queue of reviews: what waits for whom, the way through it, and counts that stay cheap."""
+"""The review queue: its content, navigation, and cheap counts."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The page of review rules: made and ended by editors, read by everybody."""
+"""The page of review rules: editors create and end them, everybody can read them."""
 
 import pytest
 

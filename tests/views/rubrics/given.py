@@ -1,4 +1,4 @@
-"""Rubrics to look at: ordinary ones, hostile ones, and runs that used them."""
+"""Ordinary and hostile rubrics, and runs that used them."""
 
 from dataclasses import replace
 from decimal import Decimal

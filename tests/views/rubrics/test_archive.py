@@ -1,4 +1,4 @@
-"""The archive: out of the lists and back, with everything kept."""
+"""Archiving rubrics: out of the lists and back, without losing anything."""
 
 import pytest
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""The test bench's overview: who may start what, and what is said about what cannot be."""
+"""The test bench's overview: who can start what, and reasons why something cannot start."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from refinement.services.runs.creating import run_create
 from tests.execution.trials.conftest import ollama_server, table
 from tests.execution.trials.given import EXAMPLE, JUDGE, TASK, TEXT, Table, calibrated, definition, statuses
 from tests.loopback.faults import Fault
-from tests.loopback.replies import made_to_fit
+from tests.loopback.replies import valid_replies
 
 __all__ = ["ollama_server", "table"]
 
@@ -89,7 +89,7 @@ def test_the_live_models_can_be_chosen(table: Table, as_editor):
 
 
 def test_an_endpoint_that_is_away_is_said_to_be(table: Table, as_editor):
-    table.server.go_away()
+    table.server.go_offline()
     page = as_editor.get(address(table)).content.decode()
     assert "<strong>ollama</strong>: " in page
     assert "Cannot connect to" in page
@@ -258,7 +258,7 @@ def queries(client, path: str) -> int:
 
 
 def test_the_number_of_queries_does_not_grow(table: Table, as_editor, judged_round):
-    table.server.replies = made_to_fit(7.0)
+    table.server.replies = valid_replies(7.0)
     table.bench()
     few = queries(as_editor, address(table))
     for number in range(12):

@@ -1,4 +1,4 @@
-"""One bench's page: results as they come in, what was said, people's scores, stopping."""
+"""A bench's page: live results, reasons, people's scores, stopping."""
 
 import re
 from decimal import Decimal
@@ -48,7 +48,7 @@ def test_a_finished_bench_shows_its_figures(table: Table, as_viewer):
     assert "Read as clean JSON" in page
 
 
-def test_a_running_bench_asks_again_every_second_until_it_is_told_to_stop(table: Table, as_viewer):
+def test_a_running_bench_asks_again_every_second_until_it_is_stop_gracefully(table: Table, as_viewer):
     table.says(8, 7)
     bench = table.bench(repeats=2)
     path = page_of(table, bench)

@@ -1,4 +1,4 @@
-"""The calibration example: members read it, editors set it, take it from a judged round, and remove it."""
+"""The calibration example: members read it, editors set it, copy it from a round, and remove it."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""The rubric editor: shown, saved, refused, changed without saving, and how much it asks of the database."""
+"""The rubric editor: show, save, refuse, change without saving, and the number of queries."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Editing who judges: the mode, the panel's rows, the gallery, the clerk and the plateau, with no script."""
+"""Editing who judges: mode, panel, gallery, clerk and plateau, without scripts."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the editor says beside its fields: topics, the prompt, past runs, and settings without effect."""
+"""The editor next to its fields: topics, the prompt, past runs, and settings without effect."""
 
 from dataclasses import replace
 

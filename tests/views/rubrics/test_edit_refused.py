@@ -1,4 +1,4 @@
-"""Bad input in the editor: each with its message beside its field, everything typed kept, nothing saved."""
+"""Invalid input in the editor: a message at its field, all input kept, nothing saved."""
 
 import re
 from html import escape, unescape

@@ -1,4 +1,4 @@
-"""Export: a version's file, for every member."""
+"""Exporting a version's file, for every member."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Import: a file becomes a rubric or a version, or changes nothing and says why."""
+"""Importing a file as a rubric or a version, or with errors and without changes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The list of rubrics: what it says of each, search, archive, pages and the number of queries."""
+"""The list of rubrics: rows, search, archive, pages and the number of queries."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The page of a rubric: everything a version says, for any version, as text."""
+"""The page of a rubric: all content of any version, escaped."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The preview: the messages of a round for every member, and nothing sent or kept."""
+"""The preview: the messages of a round for every member; nothing is sent or stored."""
 
 import html
 import re

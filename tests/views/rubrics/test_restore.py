@@ -1,4 +1,4 @@
-"""Restoring a version: a new one that says what the old one said, never over somebody's head."""
+"""Restoring a version as a new one, without overwriting somebody else's."""
 
 import pytest
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""Checks tried on a text from the editor: nothing is saved, everything typed stays."""
+"""Trying checks on a text in the editor: nothing is saved, and all input stays."""
 
 import pytest
 from django.urls import reverse

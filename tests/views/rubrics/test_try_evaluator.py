@@ -1,4 +1,4 @@
-"""The evaluator tried from the editor: by a worker, in the sandbox, from unsaved fields."""
+"""Trying the evaluator in the editor: by a worker, in the sandbox, from unsaved fields."""
 
 import threading
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A run judged by a board, as people know it: release notes, three judges, concessions and a disagreement."""
+"""A realistic run judged by a board: release notes, three judges, concessions and a disagreement."""
 
 import json
 from collections import Counter
@@ -142,9 +142,9 @@ def board_rubric(profile: str = "wiggum", panel: tuple[PanelJudge, ...] = PANEL,
 
 
 def board_replies(rubric: Rubric, *, unreadable: str = "", spoil: str = "") -> Callable[[Asked], str]:
-    """What judges, clerk and producer say; `unreadable` is a judge whose replies cannot be read.
+    """Replies of judges, clerk and producer; `unreadable` is a judge whose replies cannot be read.
 
-    `spoil` stands in every text that a model writes, to see where it comes out.
+    `spoil` is part of every text that a model writes, to find where it is shown.
     """
     asked_so_far: Counter[str] = Counter()
     lock = Lock()
@@ -242,7 +242,7 @@ def board_rows(project: Project, **more: Any) -> Run:
 def board_round(
     run: Run, rubric: Rubric, row: Round, number: int, *, unreadable: str = "", spoil: str = ""
 ) -> None:
-    """Puts a board's verdict in the place of the single judge's."""
+    """Replaces the single judge's verdict by a board's."""
     for seat in run.panel.order_by("seat"):
         problem = f"No valid reply after 3 tries. It is not JSON.{spoil}" if seat.name == unreadable else ""
         verdict = {} if problem else verdict_of(rubric, seat.name, number, spoil)
@@ -281,7 +281,7 @@ def call(run: Run, number: int, role: str, purpose: str, seat: int = 0) -> Call:
 
 
 def under_way(project: Project, *, answered: int = 2, deliberated: int = 0) -> Run:
-    """The same run while the board judges its last round: so many judges have scored, and deliberated."""
+    """The same run during its last round, after this many judges have scored and deliberated."""
     run = board_rows(project)
     last = run.rounds.get(number=3)
     last.verdicts.all().delete()

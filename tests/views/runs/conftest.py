@@ -1,4 +1,4 @@
-"""Pages of runs, with runs that a loopback model server carried through."""
+"""Fixtures for pages of runs that a loopback model server carried out."""
 
 from tests.views.runs.staged import ollama_server, stage
 

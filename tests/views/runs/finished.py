@@ -41,7 +41,7 @@ def finished_run(
     sources: Sequence[SourceText] = (),
     **fields: Any,
 ) -> Run:
-    """A run that ended after these rounds; all that its judge says is `said`."""
+    """A run that ended after these rounds; `said` is every text of its judge."""
     rubric = definition or rubric_for("wiggum")
     version = rubric_create(project=project, slug=f"finished-{next(_slugs)}", definition=rubric)
     run = run_create(

@@ -1,4 +1,4 @@
-"""A run as people know it: a deployment guide that gets better, worse, and is told from what was asked."""
+"""A realistic run: a deployment guide that gets better and worse, with changes that match the feedback."""
 
 import json
 

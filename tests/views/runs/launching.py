@@ -1,4 +1,4 @@
-"""What tests of the launch form send, and where models come from."""
+"""Form data for the launch form, and the models that it offers."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ EVERY_WARNING = (
 
 
 def filled(**changes: Any) -> dict[str, Any]:
-    """A form that launches; every warning has been read."""
+    """Form data for a valid launch, with all warnings confirmed."""
     return {
         "key": "one-form",
         "task": TASK,

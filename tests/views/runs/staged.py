@@ -1,4 +1,4 @@
-"""The stage for pages: runs that are really carried through, on the loopback server."""
+"""The stage for pages: runs that are carried out on the loopback server."""
 
 from tests.execution.wire.conftest import stage
 from tests.loopback.fixtures import ollama_server

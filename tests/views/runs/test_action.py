@@ -1,4 +1,4 @@
-"""What an editor does to a run from its page, in every state, with and without script."""
+"""An editor's actions on a run's page, in every state, with and without scripts."""
 
 import pytest
 

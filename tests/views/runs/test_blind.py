@@ -1,4 +1,4 @@
-"""Reading blind: whatever a person asks for, no byte of an answer holds a score or word about the run."""
+"""Blind scoring: no response contains a score or a reason of the run."""
 
 import io
 import re

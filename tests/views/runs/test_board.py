@@ -1,4 +1,4 @@
-"""A board's round on the run's page: who scored what, who conceded why, and what the clerk made of it."""
+"""A board's round on the run's page: scores, concessions with reasons, and the clerk's merge."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""People beside a board: its column, and the agreement of each judge with them."""
+"""People's scores next to a board's: their column, and each judge's agreement with them."""
 
 from dataclasses import replace
 

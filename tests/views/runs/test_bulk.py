@@ -1,4 +1,4 @@
-"""What is done to several runs at once, and how it is told."""
+"""Bulk actions on runs, and their messages."""
 
 import pytest
 from django.contrib.messages import get_messages

@@ -1,4 +1,4 @@
-"""What was said: every call, light in the list, whole by itself."""
+"""Model calls: short in the list, complete on their page."""
 
 from decimal import Decimal
 

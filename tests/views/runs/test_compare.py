@@ -1,4 +1,4 @@
-"""Two to five runs side by side."""
+"""Comparing two to five runs."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Deciding about a run: beside the judge's record, with a reason, and nobody overwrites another unseen."""
+"""Deciding on a run: separate from the judge's record, with a reason, safe for two people at once."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The estimate that follows the form: sizes instead of texts, and the rubric's part when it changes."""
+"""The live estimate of the launch form: it sends sizes, not texts, and reloads for another rubric."""
 
 import pytest
 
@@ -79,7 +79,7 @@ def test_more_runs_cost_more(as_editor):
 
 
 def test_an_endpoint_that_is_down_is_said(as_editor, ollama_server):
-    ollama_server.go_away()
+    ollama_server.go_offline()
     assert "down-ollama" in codes(asked(as_editor))
 
 

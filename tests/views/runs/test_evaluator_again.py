@@ -1,4 +1,4 @@
-"""The evaluator run again on a judged round: another result, the same scores. And validations on the page."""
+"""Running the evaluator again on a judged round: another result, the same scores; and validations."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""One click for an example: on the best model there is, said why, or said what to do."""
+"""The example run: started with one click on the best model, or with a reason why it cannot start."""
 
 import pytest
 

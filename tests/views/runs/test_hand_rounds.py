@@ -1,4 +1,4 @@
-"""The editor for a round's candidate: what it saves, what it refuses, and who comes second."""
+"""The editor of a round's candidate: what it saves and refuses, and concurrent edits."""
 
 import json
 

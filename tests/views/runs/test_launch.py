@@ -1,4 +1,4 @@
-"""Launching from the form: what becomes of it, who may, and what is refused in words."""
+"""Launching from the form: the result, permissions, and errors."""
 
 import re
 from dataclasses import replace
@@ -61,7 +61,7 @@ def test_the_page_offers_models_with_what_is_known_of_them(as_editor):
 
 
 def test_an_endpoint_that_is_down_says_why(as_editor, ollama_server):
-    ollama_server.go_away()
+    ollama_server.go_offline()
     page = as_editor.get(NEW).content.decode()
     assert "<strong>ollama</strong>: <bdi>" in page
     assert "loopback:8b" not in page
@@ -147,7 +147,7 @@ def test_without_any_model_to_choose_one_can_be_typed_at_once(as_editor, monkeyp
 
 
 def test_an_endpoint_that_is_away_is_said_to_be_in_one_sentence(as_editor, ollama_server):
-    ollama_server.go_away()
+    ollama_server.go_offline()
     page = as_editor.get(NEW).content.decode()
     assert f"Cannot connect to {ollama_server.address}. Check that the server is running" in page
     assert "Failed to connect" not in page

@@ -1,4 +1,4 @@
-"""A text that is too long for a model is refused at launch, not after minutes of waiting."""
+"""A text that is too long for a model is refused at launch."""
 
 from dataclasses import replace
 
@@ -70,7 +70,7 @@ def test_a_text_that_is_only_judged_in_part_may_be_long(project):
 
 
 def test_a_model_of_unknown_context_is_not_complained_about(project, ollama_server):
-    ollama_server.go_away()
+    ollama_server.go_offline()
     check(project, seed=LONG)
 
 

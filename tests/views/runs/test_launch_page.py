@@ -1,4 +1,4 @@
-"""The launch page: decisions in order, values shown once, what it costs, and warnings with their fix."""
+"""The launch page: order of decisions, default values, cost, and warnings with their fix."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Sources on the launch form: pasted, uploaded, removed, refused, estimated; with and without script."""
+"""Sources on the launch form: paste, upload, remove, refuse and estimate; with and without scripts."""
 
 from dataclasses import replace
 

@@ -55,7 +55,7 @@ def test_a_line_says_what_there_is_to_know(as_viewer, address, project, editor):
                 "waiting_for": "ollama cannot be reached at 127.0.0.1:11434: connection refused",
             },
             "Waiting",
-            "ollama is away",
+            "ollama is down",
         ),
         ({"status": "paused"}, "Paused", ""),
         ({"status": "paused", "plateau_asked": True}, "Paused", "needs your answer"),

@@ -1,4 +1,4 @@
-"""The live block and the door of the stream; the stream itself is tested over real sockets."""
+"""The live block of a run's page, and access to its stream. Other tests cover the stream itself."""
 
 import re
 

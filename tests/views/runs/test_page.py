@@ -1,4 +1,4 @@
-"""A run's page: the head, the trajectory, the round that is open."""
+"""A run's page: the header, the trajectory and the open round."""
 
 import pytest
 from django.db import connection

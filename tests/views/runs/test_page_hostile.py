@@ -1,4 +1,4 @@
-"""Hostile text in every field: every view of a run shows it as text and stays of a bearable size."""
+"""Hostile text in every field: every view of a run escapes it and stays small enough."""
 
 import re
 import time

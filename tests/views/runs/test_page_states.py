@@ -1,4 +1,4 @@
-"""Every way in which a run ends, waits or goes wrong, made to happen and looked for on its page."""
+"""Every way in which a run ends, waits or fails, on its page."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Runs whose people score the result far from the judge: a tab, a filter and a sort order of the list."""
+"""Runs that people score far from the judge: a tab, a filter and a sort order of the list."""
 
 from decimal import Decimal
 

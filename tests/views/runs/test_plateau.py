@@ -49,7 +49,7 @@ def test_a_run_with_a_board_goes_on_with_it(as_editor, project):
 
 def test_a_viewer_reads_it_without_buttons(as_viewer, project):
     text = as_viewer.get(home(at_plateau(project))).content.decode()
-    assert "An editor decides how the run goes on." in text
+    assert "An editor decides how the run continues." in text
     assert "Stop here" not in text
 
 
@@ -91,7 +91,7 @@ def test_another_answer_changes_nothing(as_editor, project, answer):
     run = at_plateau(project)
     page = as_editor.post(address(run), {"answer": answer})
     assert page.status_code == 422
-    assert "Choose whether the run stops or goes on." in page.content.decode()
+    assert "Choose whether the run stops or continues." in page.content.decode()
     run.refresh_from_db()
     assert run.plateau_asked
 

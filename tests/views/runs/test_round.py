@@ -1,4 +1,4 @@
-"""One round: its text, what was said of it, and what became of that."""
+"""One round: its text, its verdict, and its effect."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Scoring a round: the page, what comes back, people beside the judge, and a score as an example."""
+"""Scoring a round: the page, responses, people next to the judge, and scores as an example."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""The sources of a run on its pages: listed, read, quoted, and for whom."""
+"""The sources of a run on its pages: listed, read, quoted, and permissions."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Steering from a run's page: plain and with htmx, what is wrong beside the field, hostile words escaped."""
+"""Steering from a run's page: with and without htmx, errors at the field, hostile words escaped."""
 
 import json
 

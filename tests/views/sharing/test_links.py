@@ -1,4 +1,4 @@
-"""Making, listing and revoking links to a run."""
+"""Creating, listing and revoking share links of a run."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The page behind a share link: the run and nothing else, for whoever has the link."""
+"""The page of a share link: the run and nothing else, for anyone with the link."""
 
 import re
 from datetime import timedelta

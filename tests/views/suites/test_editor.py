@@ -1,4 +1,4 @@
-"""The table and the form of a task: saving, plain buttons, problems at their field, concurrent edits."""
+"""The table and the task form: saving, plain buttons, errors at their field, concurrent edits."""
 
 import json
 import re

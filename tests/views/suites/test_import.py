@@ -1,4 +1,4 @@
-"""Imports: what a file would change, every problem with its line, and no other file is read."""
+"""Imports: a preview of the changes, every problem with its line, and no other file is read."""
 
 import builtins
 import contextlib

@@ -1,4 +1,4 @@
-"""Where a judge and people disagree: the list, one text, and what can be done about it."""
+"""Where a judge and people disagree: the list, one text, and the actions."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""Owners make, change, try out and remove webhooks, and read their logs."""
+"""Owners create, change, test and remove webhooks, and read their logs."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""One task of an experiment: its runs, and one configuration beside the baseline."""
+"""One task of an experiment: its runs, and one configuration next to the baseline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -44,7 +44,7 @@ KINSHIPS = {
 
 
 class State(NamedTuple):
-    """The outcome cell: a chip, and beside it the decision, the reason or the current step."""
+    """The outcome cell: a chip, and next to it the decision, the reason or the current step."""
 
     word: str
     kind: str = ""

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from refinement.models import Project, Run, SavedView
 from refinement.selectors.runs.listing.filters import DISAGREE, UNDER_WAY, RunFilters, runs_matching
 
-MOST_TABS = 5  # saved views beside each other; the others are in a menu
+MOST_TABS = 5  # saved views shown as tabs; the others are in a menu
 MOST_IN_TAB = 99
 MOST_COUNTED = 10_000
 COUNT_SECONDS = 0.015  # after which the remaining tabs have no count
@@ -37,7 +37,7 @@ def tabs_of(
     user: int,
     can_edit: bool,
 ) -> tuple[list[Tab], list[Tab]]:
-    """The tabs, and the saved views that do not fit beside them. One bounded query for each count."""
+    """The tabs, and the saved views that do not fit. One bounded query for each count."""
     until = monotonic() + COUNT_SECONDS
     everything, mine = RunFilters(), RunFilters(reviewer=user)
     far = counted(runs_matching(project, RunFilters(people=DISAGREE, reader=user)), MOST_IN_TAB)

@@ -33,7 +33,7 @@ WRITERS = {
 def position(
     row: Mapping[str, Any], event: Mapping[str, Any] | None, board: BoardState | None
 ) -> tuple[str, int]:
-    """The step carried out now and its round, or those that a run that waits goes on with."""
+    """The step carried out now and its round, or those with which a waiting run continues."""
     step, number = current_step(row, event, board) if event else ("", 1)
     if step:
         return step, number

@@ -68,7 +68,7 @@ def source_open(run: Run, rubric: Rubric, position: int, start: int = 0, end: in
 
 
 def quoted_places(run: Run, found: RoundFacts) -> Mapping[str, SourcePlace]:
-    """Where the passages that the round's judge quotes stand in the run's sources."""
+    """Where the passages that the round's judge quotes are in the run's sources."""
     texts = list(_judge_texts(found))
     if not any(True for text in texts for _ in quotations(text)):
         return {}

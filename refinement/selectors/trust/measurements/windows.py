@@ -1,4 +1,4 @@
-"""How many judgements of a measurement are under way at once."""
+"""How many judgements of a measurement run at the same time."""
 
 from refinement.models import BenchTrial, Measurement
 from refinement.models.leased import WorkStatus

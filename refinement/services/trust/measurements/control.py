@@ -78,7 +78,7 @@ def measurement_stop(measurement: Measurement, user: User | None) -> Measurement
 
 @transaction.atomic
 def measurement_delete(measurement: Measurement, user: User | None) -> None:
-    """Delete an ended measurement with its verdicts. Raises WrongState while it goes on."""
+    """Delete an ended measurement with its verdicts. Raises WrongState if it has not ended."""
     row = locked(measurement, [Status.FINISHED, Status.CANCELLED], "stop it before deleting it.")
     judge: JudgeRecord | None = None if row.is_draft else judge_of(row)
     audit_record(
@@ -97,7 +97,7 @@ def measurement_delete(measurement: Measurement, user: User | None) -> None:
 
 
 def trials_cancel(row: Measurement) -> None:
-    """Ends the trials under way. Resuming starts them again."""
+    """Ends running trials. Resuming starts them again."""
     unfinished = BenchTrial.objects.filter(
         bench__measured__measurement=row, status__in=WorkStatus.values
     ).values_list("pk", flat=True)

@@ -79,7 +79,7 @@ def measurement_advance(measurement_id: int) -> int:
 
 
 def items_prepare(measurement_id: int) -> list[Prepared]:
-    """The next texts with their fingerprints; none without room, or if a model server is away."""
+    """The next texts with their fingerprints; none if the limit is reached or a server is down."""
     rows = Measurement.objects.select_related("project", "rubric_version")
     measurement = rows.filter(pk=measurement_id, status=MeasurementStatus.RUNNING).first()
     if measurement is None or window_of(measurement) <= trials_under_way(measurement):
@@ -126,7 +126,7 @@ def reason_set(measurement: Measurement, reason: str) -> None:
 
 @transaction.atomic
 def items_start(measurement_id: int, prepared: Sequence[Prepared]) -> int:
-    """Starts these texts as far as there is room. Returns how many, 0 if there is nothing to do now."""
+    """Starts as many of these texts as the limit allows. Returns how many; 0 if none is due."""
     measurement = (
         Measurement.objects.select_for_update(of=("self",))
         .select_related("project", "rubric_version", "created_by")
@@ -153,7 +153,7 @@ def items_start(measurement_id: int, prepared: Sequence[Prepared]) -> int:
 
 
 def start_in_room(measurement: Measurement, prepared: Sequence[Prepared], room: int) -> int:
-    """Starts texts until their calls fill the room. Reused verdicts take none."""
+    """Starts texts until their calls reach the limit. Reused verdicts need no call."""
     RubricRow.objects.select_for_update(no_key=True).get(pk=measurement.rubric_version.rubric_id)
     prints = {each.fingerprint for each in prepared}
     project = measurement.project

@@ -39,7 +39,7 @@ def judge_of(measurement: Measurement) -> JudgeRecord:
 
 
 def measurement_pause_itself(measurement: Measurement, reason: str) -> None:
-    """No more judgements are started; those under way end, as most of their cost is spent already."""
+    """No more judgements are started. Running ones end normally, as most of their cost is already spent."""
     measurement.status, measurement.status_reason = MeasurementStatus.PAUSED, reason[:400]
     measurement.save(update_fields=["status", "status_reason"])
     audit_record(

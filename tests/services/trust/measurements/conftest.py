@@ -1,4 +1,4 @@
-"""Measurements meet a loopback server at the address where Ollama is looked for."""
+"""Fixtures for measurements that use a loopback server in place of Ollama."""
 
 from tests.execution.trials.conftest import ollama_server, table
 

@@ -1,4 +1,4 @@
-"""Measurements in every state, and the work of a worker."""
+"""Measurements in every state, and the steps of a worker."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.execution.trials.given import JUDGE, TASK, Table
 
 
 def a_measurement(table: Table, *texts: str, **more: Any) -> Measurement:
-    """A retest of these texts, or whatever `more` says."""
+    """A retest of these texts, with the fields in `more`."""
     values = {
         "project": table.project,
         "version": table.version,
@@ -23,7 +23,7 @@ def a_measurement(table: Table, *texts: str, **more: Any) -> Measurement:
 
 
 def carried_out(measurement: Measurement) -> Measurement:
-    """All judgements that are due now, as workers make them, one after the other."""
+    """Makes all judgements that are due now, one after the other, as workers do."""
     going = True
     while going:
         measurement_advance(measurement.pk)

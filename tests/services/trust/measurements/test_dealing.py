@@ -1,4 +1,4 @@
-"""Starting judgements: a window of them, in order; lost and doubled messages change nothing."""
+"""Starting judgements: a limited number, in order; lost and duplicate messages change nothing."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""A verdict for the same text, rubric, judge and model digest is never paid for twice, unless asked."""
+"""A verdict for the same text, rubric, judge and model digest is reused, unless asked otherwise."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The engine, the judging, the providers and the files know nothing of Django."""
+"""The engine, judging, providers and file formats do not import Django."""
 
 import subprocess
 import sys

@@ -110,6 +110,18 @@ def test_a_deliberation_continues_the_conversation(judges, words):
     assert retried.messages[:4] == prompt.messages
 
 
+def test_each_judge_reads_the_others_from_the_next_seat_on():
+    of = rubric_for("simmer")
+    board = [BoardVerdict(seat, verdict(of, seat, f"said {seat}")) for seat in (1, 2, 3)]
+    views = [deliberation_view(brief_of(of), PANEL, board, seat) for seat in (1, 2, 3)]
+    names = [judge.name for judge in PANEL]
+    assert [[other.name for other in view.others] for view in views] == [
+        [names[1], names[2]],
+        [names[2], names[0]],
+        [names[0], names[1]],
+    ]
+
+
 # --- merge ---------------------------------------------------------------------------------------
 
 

@@ -103,8 +103,11 @@ class DescribeView:
 def deliberation_view(
     brief: Brief, panel: Sequence[PanelJudge], board: Sequence[BoardVerdict], seat: int
 ) -> DeliberationView:
-    """What the judge in this seat sees of the others: their first scores and reasoning, nothing else."""
-    answers = readable(board)
+    """What the judge in this seat sees of the others: their first scores and reasoning, nothing else.
+
+    Each judge reads them from the next seat on, so that nobody is always read first.
+    """
+    answers = sorted(readable(board), key=lambda answer: (answer.seat - seat) % len(panel))
     own = next(answer.verdict for answer in answers if answer.seat == seat)
     assert own is not None
     return DeliberationView(

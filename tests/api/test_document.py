@@ -70,7 +70,7 @@ def test_every_operation_keeps_its_promises(scripts, project):
         try:
             asked(operation, scripts, project)
         except (FailureGroup, AssertionError) as failure:
-            # Each operation is told about, not the first alone.
+            # Report every operation, not only the first.
             broken.append(f"{operation.method.upper()} {operation.path}: {failure}")
     assert broken == []
 
@@ -111,7 +111,7 @@ def real_values(path: str, rule, project) -> dict[str, str]:
 
 
 def test_a_promise_that_is_broken_is_noticed(scripts, project, monkeypatch):
-    """The test above can fail: an answer that the document does not know is told about."""
+    """The test above can fail: it reports a response that the document does not contain."""
     schema = schemathesis.openapi.from_dict(json.loads(json.dumps(api.document)))
     schema.app = get_wsgi_application()
     monkeypatch.setattr("refinement.api.projects.line", lambda _: SimpleNamespace(model_dump=dict))

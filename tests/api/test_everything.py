@@ -149,7 +149,7 @@ def reviewed(script, other, run: int, reader: int) -> None:
     scores = {"scores": [{"criterion": key, "score": "7"} for key in keys]}
     for person in (script, other):
         done(person.put(f"{here}/rounds/1/scores/mine", scores))
-    assert done(other.get(f"{HERE}/reviews/queue"))["count"] == 0  # whoever scored has reviewed
+    assert done(other.get(f"{HERE}/reviews/queue"))["count"] == 0  # scoring completes the review
     body = {"kind": "approved", "round": 1, "reason": "Good."}
     done(script.post(f"{here}/decisions", body), 201)
     hand = {"base": 2, "text": "By hand it says more.", "newest": 2, "rounds": 1}

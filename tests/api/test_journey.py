@@ -81,7 +81,7 @@ def test_from_the_gallery_to_the_export(api_editor, models):
 
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_under_one_key_have_one_effect(editor, project):
-    """Real threads on real connections; who comes second is told to wait, or gets the first one's answer."""
+    """With real threads and connections: the second request has to wait, or gets the first one's response."""
     script = api_client(editor, project, "editor")
     body = {"name": "Ours", "profile": "wiggum"}
 

@@ -2,7 +2,7 @@
 
 A new operation needs ONE line in `RULES` below, by its operation id:
 
-    "run_read": Rule("viewer"),                            for viewers and whoever may do more
+    "run_read": Rule("viewer"),                            for viewers and higher roles
     "run_cancel": Rule("editor", body={...}),              with a body that passes the checks of its shape
     "project_list": Rule(None),                            for everybody with a token that works
 
@@ -82,7 +82,7 @@ class Rule:
     query: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Callable[[Project], object]] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
-    authors: bool = False  # told in the document as for viewers: whoever made it may as well
+    authors: bool = False  # for viewers in the document, because authors can do it, too
     told: int | None = None  # the status for those who may, where it is one of those that refuse
 
 
@@ -289,7 +289,7 @@ RULES: dict[str, Rule] = {
     "delivery_list": Rule("owner"),
     "delivery_read": Rule("owner"),
     "delivery_resent": Rule("owner"),
-    # --- endpoints, for administrators, of whom the cast has none
+    # --- endpoints, for administrators; no member of the test project is one
     "endpoint_list": Rule(None, told=403),
     "endpoint_new": Rule(None, told=403, body={"name": "x", "kind": "ollama", "url": "http://127.0.0.1/"}),
     "endpoint_read": Rule(None, told=403),

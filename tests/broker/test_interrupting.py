@@ -19,7 +19,7 @@ PATIENCE = 60
 
 
 class Worker(threading.Thread):
-    """Works until it is told to be done, and then for a while longer."""
+    """Works until it is released, and then for a while longer."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -85,7 +85,7 @@ def test_an_interrupt_never_comes_after_the_work_is_done():
 
 
 def test_it_stops_only_once_all_have_their_interrupt():
-    """Whoever then finds that the worker stops has its interrupt already."""
+    """A thread that sees the worker stop has already got its interrupt."""
     seen: list[bool] = []
     work_begins()
     try:

@@ -22,7 +22,7 @@ Best candidate: iteration 0 (4.5/10)
 
 
 def pictured(page: Page, name: str) -> None:
-    """Pictures of the page in both themes and widths, for whoever names a folder for them."""
+    """Screenshots of the page in both themes and widths, if a folder is set for them."""
     folder = os.environ.get("WIGGUM_PICTURES")
     for width in (1440, 390) if folder else ():
         for theme in ("light", "dark"):

@@ -9,7 +9,7 @@ from tests.views.runs.finished import finished_run
 
 GOES_ON = {"status": "running", "outcome": "", "stop_reason": "", "finished_at": None, "why": ""}
 UNJUDGED = {"judged_at": None, "composite": None, "scores": None, "signals": []}
-# Elements are told apart by a mark that only a script gives: what was put in anew does not have it.
+# The test marks elements by script: replaced elements do not have the mark.
 MARK = "(places) => places.forEach((place) => { document.querySelector(place).marked = 'by the reader'; })"
 MARKED = "(places) => places.map((place) => document.querySelector(place)?.marked ?? place)"
 SELECT = """() => {

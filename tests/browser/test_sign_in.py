@@ -81,7 +81,7 @@ def test_a_passkey_is_added_used_renamed_and_removed(signed_in, authenticator, o
     expect(page.locator(".security-list")).to_contain_text("used")
 
     page.get_by_role("link", name=re.compile("^Rename")).click()
-    # Whoever came in by a passkey proves it again by what they have.
+    # A person who signed in with a passkey confirms with the passkey.
     confirm(page, password)
     page.get_by_label("Name").fill("Laptop")
     page.get_by_role("button", name="Save").click()

@@ -20,7 +20,7 @@ DOCUMENTS = {
 SETTINGS = DOCUMENTS["docs/settings.md"]
 HEADING = "Refine"
 SETTING = re.compile(r"\b(?:WIGGUM|EMAIL|DATABASE|SECRET|ALLOWED|CSRF_TRUSTED|DEFAULT_FROM)_[A-Z_]+\b")
-# For tests, for Compose, between our own processes, and keys of endpoints: no settings of an instance.
+# Not settings of an instance: for tests, Compose, the application's own processes, and keys of endpoints.
 OTHER = re.compile(r"WIGGUM_(TEST_|REQUIRE_|PUBLISH|SERVING_PLAN|SUPERVISED|KEY_(?!VARIABLES))")
 PATH = re.compile(r"`((?:[\w.-]+/)*[\w.-]+(?:\.(?:css|html|js|md|py|toml|txt|yaml)|/))`")
 
@@ -148,7 +148,7 @@ def test_what_is_new_stands_on_top():
 
 @pytest.mark.parametrize("name", ["StopReason", "STOP_RULES", "RULES", "SUCCESSES", "SENTENCES", "FACTORIES"])
 def test_the_lists_name_what_is_in_the_files(name):
-    """Whoever adds a rule or a provider finds each of these in the file that the list names."""
+    """CONTRIBUTING names the file that contains each of these names."""
     line = next(part for part in re.split(r"\n\d\. ", DOCUMENTS["CONTRIBUTING.md"]) if f"`{name}`" in part)
     path = re.search(r"`(refinement/[\w/]+\.py)`", line)[1]
     assert re.search(rf"\b{name}\b", (ROOT / path).read_text())

@@ -173,7 +173,7 @@ def test_a_result_says_what_was_expected_and_found():
 
 @pytest.mark.parametrize("kind", LOCAL)
 def test_code_of_the_caller_is_refused_everywhere_else(kind):
-    """A rubric with it cannot be saved, and whoever has no runner for it does not run it."""
+    """A rubric with it cannot be saved, and it does not run without a runner."""
     check = Check("it", kind, {"code": "print(1)", "command": ["true"], "timeout": 1})
     (problem,) = check_problems(check)
     assert "only `wiggum eval` runs" in problem

@@ -102,7 +102,7 @@ def rubric(rules: ContextRules, problem_class: ProblemClass, profile: str = "sim
 
 
 def assessment(number: int) -> Assessment:
-    """What was said of a round: the judge's score and the score after penalties are told apart."""
+    """The results of a round: the judge's score differs from the score after penalties."""
     score = CriterionScore(
         "quality", Decimal(f"{number}.1415926"), f"canary-reasoning-{number}", f"canary-improvement-{number}"
     )

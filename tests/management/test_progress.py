@@ -34,7 +34,7 @@ def run(project) -> Run:
 
 
 def told(stream: io.StringIO, run: Run) -> str:
-    """A draft, a judgement and a revision as they are told."""
+    """The output for a draft, a judgement and a revision."""
     shown = Progress(stream, run, rubric_for("simmer"))
     shown.step(Draft())
     shown.text("word")

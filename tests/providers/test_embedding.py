@@ -12,7 +12,7 @@ from refinement.providers.openai_compatible import OpenAICompatibleProvider
 
 
 class Server:
-    """Answers every POST with what it is told to, and remembers the last request."""
+    """Responds to every POST with a fixed response, and stores the last request."""
 
     def __init__(self) -> None:
         told = self

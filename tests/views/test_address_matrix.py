@@ -4,7 +4,7 @@ The addresses are found by walking the URL configuration, those under `p/<slug:s
 `test_role_matrix.py`, the API's operations in `tests/api/test_role_matrix.py`. A new address needs ONE line
 in `RULES` below, by its name:
 
-    "account": Rule(read=PERSON, write=PERSON),            GET, HEAD and POST for whoever is signed in
+    "account": Rule(read=PERSON, write=PERSON),            GET, HEAD and POST for every signed-in person
     "theme": Rule(write=ANYONE),                           POST alone, and for everybody
     "administration": Rule(read=ADMINISTRATOR),            GET and HEAD for administrators
 

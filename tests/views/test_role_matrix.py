@@ -346,7 +346,7 @@ def delivery_in(project: Project) -> WebhookDelivery:
 
 
 def token_in(project: Project) -> ApiToken:
-    """Of somebody who is none of the cast."""
+    """Created by somebody else."""
     return token_make(project=project, by=member_in(project), name="CI", role="viewer", days=7)[0]
 
 
@@ -356,7 +356,7 @@ def the_run(project: Project) -> Run:
 
 
 def comment_in(project: Project) -> Comment:
-    """Of somebody who is none of the cast, and changed once."""
+    """Created by somebody else, and changed once."""
     author = member_in(project)
     comment = thread_open(run=the_run(project), spot=Spot(ThreadPlace.RUN), body="One.", user=author)
     return comment_edit(comment=comment, body="Two.", version=1, user=author)

@@ -74,7 +74,7 @@ addresses = st.one_of(
 
 
 def problem_of(address: str) -> str:
-    """What an owner is told who saves this address."""
+    """The message for an owner who saves this address."""
     return address_problem(address) or destination_problem(address, ())
 
 

@@ -36,7 +36,7 @@ sys.addaudithook(notice_open)
 
 @pytest.fixture
 def script(tmp_path: Path) -> Iterator[Path]:
-    """A file on the server, readable as a script; whoever opens it is noticed."""
+    """A file on the server that is a valid script; opening it is detected."""
     path = tmp_path / "replies.jsonl"
     path.write_text("\n".join(json.dumps({"role": role, "text": CANARY}) for role in ("producer", "judge")))
     watched.append(str(path))

@@ -99,7 +99,7 @@ def test_the_mail_address_may_come_from_userinfo(anonymous, provider, ada):
 
 
 def test_connecting_removes_the_password_and_ends_sessions(anonymous, provider, ada):
-    """Whoever made the account with this address before need not have been its owner."""
+    """The person who created the account with this address may not own the address."""
     earlier = Client()
     earlier.post("/account/login/", {"login": ada.email, "password": "five blue candles"})
     assert is_in(earlier)

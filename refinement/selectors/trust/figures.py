@@ -15,6 +15,8 @@ from refinement.charts.agreement import (
 )
 from refinement.charts.intervals import Drawn, SharedAxis, difference_axis, number_text, shared_axis
 from refinement.selectors.trust.words import (
+    FEW,
+    FIRST,
     Entry,
     Figure,
     Report,
@@ -237,7 +239,7 @@ def preferences(report: Report) -> list[Preference]:
     length, family = report["length"], report["family"]
     if length and length["slope"]:
         note = f"at equal scores by people, {length['n']} texts. {length_words(report)}"
-        found.append(preference("Length", length["slope"], "per 100 words", note))
+        found.append(preference("Length", length["slope"], "per 100 words", note, length["n"]))
     if family and family["gap"]:
         note = f"{family['same']} {family['family']} texts against {family['others']} others."
         found.append(
@@ -246,18 +248,20 @@ def preferences(report: Report) -> list[Preference]:
                 family["gap"],
                 f"for {family['family']} texts",
                 f"{note} {family_words(report)}",
+                family["same"] + family["others"],
             )
         )
     return found
 
 
-def preference(name: str, figure: Figure, unit: str, note: str) -> Preference:
+def preference(name: str, figure: Figure, unit: str, note: str, texts: int) -> Preference:
     value, low, high = figure["value"], figure["low"], figure["high"]
     assert value is not None
     interval = interval_of(figure, 2)
     axis = difference_axis([end for end in (value, low, high) if end is not None], least=abs(value) or 0.1)
     shown = None if low is None or high is None else axis.drawn(value, low, high)
-    kind = "warn" if low is not None and high is not None and not low <= 0 <= high else "none"
+    is_shown = texts >= FIRST and low is not None and high is not None and not low <= 0 <= high
+    kind = "warn" if is_shown else "none"
     words = f"{interval}, {note}" if interval else note
     return Preference(name, number_text(value, 2, signed=True), unit, words, kind, shown, axis.at(0))
 
@@ -294,7 +298,7 @@ def correction_of(report: Report) -> Correction | None:
         interval_of(corrected, digits),
         given["rounds"],
         given["labels"],
-        gap_words(raw - corrected["value"], low, high, raw, digits),
+        FEW if given["labels"] < FIRST else gap_words(raw - corrected["value"], low, high, raw, digits),
         axis,
         axis.at(raw),
         axis.drawn(corrected["value"], low, high, decimals=digits),

@@ -18,6 +18,7 @@ AS_GOOD = 0.1
 MOST_NAMED = 4
 NOTICEABLE = 0.025  # of the scale: smaller biases are not worth a sentence
 CONSTANT = "no better than always giving the most common score"
+FEW = f"Not enough evidence: fewer than {FIRST} texts."
 RAISED = "too high"
 LOWERED = "too low"
 
@@ -338,6 +339,8 @@ def length_words(report: Report) -> str:
     slope = (report["length"] or {}).get("slope")
     if not slope or slope["low"] is None:
         return ""
+    if report["length"]["n"] < FIRST:
+        return FEW
     if slope["low"] > 0:
         return "It rewards longer texts."
     return "It rewards shorter texts." if slope["high"] < 0 else "No preference shown."
@@ -348,6 +351,8 @@ def family_words(report: Report) -> str:
     gap = (report["family"] or {}).get("gap")
     if not gap or gap["low"] is None:
         return ""
+    if report["family"]["same"] + report["family"]["others"] < FIRST:
+        return FEW
     if gap["low"] > 0:
         return "It prefers texts by its own family."
     return "It prefers texts by other families." if gap["high"] < 0 else "No preference shown."

@@ -208,6 +208,8 @@ def test_the_steps_of_evidence(labels, words, missing):
 )
 def test_a_preference_for_length(slope, words):
     assert length_words(a_report(length={"slope": slope, "n": 60})) == words
+    few = length_words(a_report(length={"slope": slope, "n": 29}))
+    assert few == ("Not enough evidence: fewer than 30 texts." if slope else "")
 
 
 def test_a_preference_for_the_own_family():

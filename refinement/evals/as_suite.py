@@ -29,7 +29,7 @@ from refinement.interchange.suites.types import (
     line_cleaned,
 )
 from refinement.interchange.suites.yaml import MAX_NODES
-from refinement.judging.checks import LOCAL
+from refinement.judging.checks import LOCAL, TRANSFORMED
 from refinement.judging.isolation import time_limit
 from refinement.judging.length import shorten
 
@@ -37,7 +37,8 @@ from refinement.judging.length import shorten
 CASE_KEYS = frozenset(
     {"name", "description", "prompts", "input", "vars", "default_test", "defaultTest", "tests", "assert"}
 )
-LEFT_OUT = "{} scripts and measurements were left out: a suite's checks run in workers, without commands."
+EVAL_ONLY = (*LOCAL, TRANSFORMED)
+LEFT_OUT = "{} scripts, measurements and checks after a transform were left out: only evals have them."
 NOWHERE = Path("nowhere/eval.yaml")
 DIALECT = "This is a file of another tool. Push it with `wiggum suite push`, which reads its format."
 ELSEWHERE = "This text is in another file, which is not read here. Push the file with `wiggum suite push`."
@@ -90,7 +91,7 @@ def suite_of(cases: tuple[Case, ...], name: str) -> tuple[SuiteText, list[str]]:
         lines = [1, *(case.line for case in cases)]
         problems = [Problem(lines[problem.line], problem.message) for problem in bad.problems]
         raise BadFile(problems) from None
-    left_out = sum(check.kind in LOCAL for case in cases for check in case.checks)
+    left_out = sum(check.kind in EVAL_ONLY for case in cases for check in case.checks)
     notes = [LEFT_OUT.format(left_out)] if left_out else []
     return SuiteText(line_cleaned(name), "", tasks), notes
 
@@ -101,7 +102,7 @@ def case_values(case: Case, taken: set[str]) -> dict[str, object]:
     key = case.name if own else key_for(case.name, taken)
     taken.add(key)
     wanted = [f"- {criterion.description or criterion.name}" for criterion in case.criteria]
-    checks = [check_fields(check) for check in held_checks(case) if check.kind not in LOCAL]
+    checks = [check_fields(check) for check in held_checks(case) if check.kind not in EVAL_ONLY]
     return {
         "key": key,
         "title": shorten(line_cleaned(case.name), TITLE_CHARS),

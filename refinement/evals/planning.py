@@ -180,7 +180,7 @@ def refuse_for_commands(file: EvalFile, cases: Sequence[Case], target: Target) -
     """Raises BadEval if a command's tool calls would have to be known, or it would lack files."""
     if not target.is_command:
         return
-    unseen = f"an assertion is about tool calls, which Wiggum does not see of the command {target.name}."
+    unseen = f"an assertion is about tools or traces, which Wiggum does not see of the command {target.name}."
     problems = [f"{case.line}: {unseen}" for case in cases if needs_tools(case.assertions)]
     lacking = {case.workspace.lacks: case.workspace for case in cases if case.workspace is not None}
     problems += [f"{workspace.line}: {lacks}" for lacks, workspace in lacking.items() if lacks]

@@ -98,6 +98,7 @@ class Assertion:
     id: str = ""
     required: bool | Decimal = False  # the case fails without it; a number is the least score
     parts: tuple["Assertion", ...] = ()
+    transforms: tuple[Mapping[str, object], ...] = ()  # `code` and maybe `function`: what is checked instead
     line: int = 1
     file: Path | None = None  # if it is not in the eval file itself
 

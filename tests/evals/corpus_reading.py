@@ -86,6 +86,7 @@ def line_of(assertion: Assertion) -> str:
         found = getattr(assertion, key)
         if found != default or found is True:
             parts.append(f"{key}={found}")
+    parts += [f"transform={plain(dict(step))}" for step in assertion.transforms]
     if assertion.parts:
         parts.append(f"[{' | '.join(map(line_of, assertion.parts))}]")
     return " ".join(part for part in parts if part)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refinement.evals.dialects import keys
-from refinement.evals.dialects.asserts import kinds
+from refinement.evals.dialects.asserts import kinds, tools
 from refinement.evals.reading import check_eval
 from tests.evals.corpus_reading import files, name_of
 
@@ -30,7 +30,9 @@ TEXTS = st.sampled_from(
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-5, 10**20), st.floats(allow_nan=True), TEXTS, st.text(max_size=12)
 )
-KINDS = st.sampled_from([*kinds.UNDERSTOOD, *kinds.REFUSED, *kinds.ALIASES, *kinds.TOOL_CALLS, "nonsense"])
+KINDS = st.sampled_from(
+    [*kinds.UNDERSTOOD, *kinds.REFUSED, *kinds.ALIASES, *kinds.TOOL_CALLS, *tools.KINDS, "nonsense"]
+)
 VALUES = st.recursive(
     SCALARS,
     lambda inner: st.one_of(

@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
 from refinement.evals.types import Assertion
-from refinement.judging.checks import COMMAND
+from refinement.judging.checks import COMMAND, TRANSFORMED
 from refinement.providers.processes import Command
 
 SCRIPT_SECONDS = 60
@@ -248,6 +248,14 @@ def code(kind: str) -> Reader:
         return kind, parameters | threshold_of(assertion) | negated(assertion)
 
     return read
+
+
+def transformed(
+    kind: str, parameters: Mapping[str, object], steps: Sequence[Mapping[str, object]], context: Context
+) -> Converted:
+    """The check on what the code makes of the answer."""
+    data = json.loads(json.dumps(context.data, default=jsonable))
+    return TRANSFORMED, {"steps": list(steps), "context": data, "kind": kind, "parameters": parameters}
 
 
 def script(assertion: Assertion, context: Context) -> Converted:

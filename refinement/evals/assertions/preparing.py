@@ -8,11 +8,11 @@ from pathlib import Path
 
 from refinement.engine.types import ONE, Check, Criterion, Severity
 from refinement.evals.assertions.field_accuracy import field_accuracy
-from refinement.evals.assertions.kinds import KINDS, MODEL_GRADED, Context, Refusal
+from refinement.evals.assertions.kinds import KINDS, MODEL_GRADED, Context, Refusal, transformed
 from refinement.evals.assertions.rubric_items import Item, items_of
 from refinement.evals.types import Assertion, Rule
 from refinement.interchange.imports.fields import brief
-from refinement.judging.checks import LOCAL, check_problems
+from refinement.judging.checks import check_problems, is_local
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 SET = "assert-set"
@@ -102,6 +102,8 @@ class _Making:
             kind, parameters = read(assertion, self.context)
         except Refusal as refusal:
             return self.problem(assertion, str(refusal))
+        if assertion.transforms:
+            kind, parameters = transformed(kind, parameters, assertion.transforms, self.context)
         weight, severity = self.weight(assertion), assertion.severity or Severity.WARNING
         if not assertion.weight:
             severity = Severity.INFO
@@ -222,7 +224,7 @@ MOST_KNOWN = 20_000
 
 def problems_of(check: Check) -> list[str]:
     """Why the check cannot be used, as sentences."""
-    if check.kind in LOCAL:
+    if is_local(check):
         return []
     name = f"{check.kind} {dict(check.parameters)!r}"
     if name not in _known:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from refinement.evals.dialects.agentv_fields import AgentvFields, targets_of
 from refinement.evals.dialects.asserts.kinds import SCRIPT
 from refinement.evals.dialects.asserts.reading import AssertionReader, Scope
+from refinement.evals.dialects.asserts.transforms import Steps, note_unused, transforms_of
 from refinement.evals.dialects.defaults import Defaults, assert_nodes
 from refinement.evals.dialects.keys import AGENTV_EXECUTION, AGENTV_TEST, PROMPTFOO_OPTIONS, PROMPTFOO_TEST
 from refinement.evals.dialects.log import sort_keys
@@ -43,6 +44,7 @@ class Part:
     threshold: Decimal | None
     rubric_prompt: Node | None
     metadata: Mapping[str, object]
+    transforms: Steps = ()
     workspace: Workspace | None = None
 
 
@@ -140,6 +142,7 @@ class CaseReader:
             else share_of(self.log, threshold, f"{name}, threshold"),
             rubric_prompt=prompt,
             metadata=metadata,
+            transforms=transforms_of(self.reader, options, "options"),
             workspace=self.workspaces.read(node) or self.defaults.workspace if self.is_agentv else None,
         )
 
@@ -192,6 +195,7 @@ class CaseReader:
         expected = self.reader.filled(part.expected, seen, part.line, "the expected output")
         expected = expected or (expected_in(values) if self.is_agentv else "")
         assertions = self.assertions(part, seen, expected)
+        note_unused(self.reader, options, assertions)
         if part.workspace is not None and part.workspace.lacks and has_scripts(assertions):
             self.log.add(part.line, f"{part.name} has a script, but {part.workspace.lacks}")
         return Case(
@@ -237,6 +241,7 @@ class CaseReader:
             values=values,
             criteria=self.reader.filled(part.criteria, values, part.line, "criteria"),
             expected=expected,
+            transforms=part.transforms,
             templates=self.defaults.templates,
         )
         reader = AssertionReader(self.reader, scope)

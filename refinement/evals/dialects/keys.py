@@ -10,6 +10,7 @@ SHARING = "Results are not shared."
 TRACING = "Wiggum keeps every call itself."
 GRADER = "The target's judge is used."
 HOOKS = "hooks can change the tests with code."
+LATE_HOOKS = "Hooks that run after the tests are not run."
 AGENT_HOOKS = "Hooks of AgentV are not run."
 STORED = "it uses one case's answer in another case."
 SOURCE = "it takes data from code."
@@ -21,7 +22,7 @@ PROMPTFOO_FILE = Keys(
     understood=words(
         """
         prompts providers targets tests defaultTest scenarios assertionTemplates env evaluateOptions
-        default_test evaluate_options
+        default_test evaluate_options extensions
         """
     ),
     carried=words(
@@ -49,7 +50,6 @@ PROMPTFOO_FILE = Keys(
         "redteam": "Red team tests are not generated. The tests of the file are used.",
     },
     refused={
-        "extensions": HOOKS,
         "assertScoringFunction": "it scores answers with code.",
         "transform": CODE_OUTPUT,
         "postprocess": CODE_OUTPUT,
@@ -78,7 +78,7 @@ PROMPTFOO_TEST = Keys(
 PROMPTFOO_OPTIONS = Keys(
     understood=words(
         """
-        prefix suffix rubricPrompt disableVarExpansion repeat
+        prefix suffix rubricPrompt disableVarExpansion repeat transform postprocess
         """
     ),
     ignored={
@@ -94,8 +94,6 @@ PROMPTFOO_OPTIONS = Keys(
         "numGenerations": "Each case runs once, unless `repeat` is set.",
     },
     refused={
-        "transform": CODE_OUTPUT,
-        "postprocess": CODE_OUTPUT,
         "transformVars": "it changes vars with code.",
         "storeOutputAs": STORED,
     },
@@ -202,7 +200,7 @@ ASSERTION = Keys(
         provider rubricPrompt rubric_prompt prompt rubrics criteria assert assertions evaluators aggregator
         command script cwd timeout timeout_ms timeout_seconds config min max unit budget fields aggregation
         rubric path max_tool_calls max_llm_calls max_tokens max_cost_usd max_duration_ms max_total max_input
-        max_output target_exploration_ratio $ref
+        max_output target_exploration_ratio $ref transform postprocess
         """
     ),
     carried=words(
@@ -222,8 +220,6 @@ ASSERTION = Keys(
         "preprocessors": ATTACHED,
     },
     refused={
-        "transform": CODE_OUTPUT,
-        "postprocess": CODE_OUTPUT,
         "contextTransform": SOURCE,
         "function": SOURCE,
     },

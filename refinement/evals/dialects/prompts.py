@@ -21,7 +21,7 @@ DATA_FILES = (".json", ".jsonl", ".yaml", ".yml", ".csv")
 SCRIPTS = (".sh", ".bash", ".rb", ".pl", ".php", ".exe", ".bat", ".ps1")
 SEPARATOR = re.compile(r"(?:^|\n)---[ \t]*(?:\r?\n|$)")
 WHOLE = re.compile(r"\s*\{\{-?\s*(?:vars\.)?([A-Za-z_]\w*)\s*-?\}\}\s*")
-REMOTE = ("langfuse", "portkey", "helicone", "ftp", "http", "https", "package", "opik", "az", "s3")
+REMOTE = ("pf", "langfuse", "portkey", "helicone", "ftp", "http", "https", "package", "opik", "az", "s3")
 LABEL_CHARS = 60
 MOST_PROMPTS = 1_000
 FUNCTION = "prompt functions are not supported. Write the prompt as text."
@@ -109,10 +109,26 @@ class PromptReader:
             if isinstance(source, Scalar):
                 return self.text(source.text, source.line, name, label)
             return [Template(label, node.line, data(source))]
+        return self.chat(node, name, label)
+
+    def chat(self, node: Fields, name: str, label: str) -> list[Template]:
+        """A prompt that is one message, or has `messages`."""
         if "role" in node.values:
             return [Template(label, node.line, [data(node)])]
-        self.log.add(node.line, f"{name} needs raw, prompt or id.")
+        messages = node.values.get("messages")
+        if isinstance(messages, Items):
+            return [Template(label, node.line, self.with_files(data(messages), messages.line, name))]
+        self.log.add(node.line, f"{name} needs raw, prompt, messages or id.")
         return []
+
+    def with_files(self, messages: object, line: int, name: str) -> object:
+        """The messages with the text of the files that their contents name."""
+        for message in messages if isinstance(messages, list) else []:
+            content = message.get("content") if isinstance(message, dict) else None
+            if isinstance(content, str) and content.startswith(FILE):
+                read = self.reader.text(without_scheme(content).strip(), line, name)
+                message["content"] = read[1].strip() if isinstance(read, tuple) else ""
+        return messages
 
     def text(self, text: str, line: int, name: str, label: str) -> list[Template]:
         """A prompt's text, or the prompts in the file or files that it names."""

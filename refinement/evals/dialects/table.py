@@ -8,6 +8,7 @@ from refinement.evals.dialects import keys
 from refinement.evals.dialects.asserts import kinds
 from refinement.evals.dialects.asserts.contexts import WORDS
 from refinement.evals.dialects.asserts.tools import KINDS as TOOL_KINDS
+from refinement.evals.dialects.asserts.tools import TRACE
 from refinement.evals.dialects.log import Keys
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "eval.md"
@@ -63,6 +64,8 @@ def reasons(places: Iterable[tuple[str, Keys]], what: str) -> Iterator[tuple[str
 def types() -> Iterator[tuple[str, ...]]:
     notes = dict.fromkeys(WORDS, "The case needs a var `context`. A judge scores it.")
     notes |= dict.fromkeys(TOOL_KINDS, "Models call no tools here. Not supported for command targets.")
+    traces = [kind for kind in TOOL_KINDS if kind.startswith(TRACE)]
+    notes |= dict.fromkeys(traces, "It fails: models make no trace here. Not supported for command targets.")
     notes |= dict.fromkeys(kinds.TOOL_CALLS, kinds.FORM_ONLY) | dict(kinds.ALWAYS_HOLD)
     notes |= {
         "execution-metrics": "Limits of tools are ignored.",

@@ -1,5 +1,6 @@
 """Reads a whole file of promptfoo or AgentV."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -7,7 +8,14 @@ from decimal import Decimal
 from refinement.evals.dialects.agentv_fields import AgentvFields
 from refinement.evals.dialects.cases import CaseReader
 from refinement.evals.dialects.defaults import DefaultsReader
-from refinement.evals.dialects.keys import AGENTV_EXECUTION, AGENTV_FILE, PROMPTFOO_FILE, RED_TEAM
+from refinement.evals.dialects.keys import (
+    AGENTV_EXECUTION,
+    AGENTV_FILE,
+    HOOKS,
+    LATE_HOOKS,
+    PROMPTFOO_FILE,
+    RED_TEAM,
+)
 from refinement.evals.dialects.log import sort_keys
 from refinement.evals.dialects.numbers import number_of, whole_of
 from refinement.evals.dialects.prompts import PromptReader
@@ -23,6 +31,7 @@ from refinement.interchange.rubrics.yaml_reading import Fields, Items, Node, Sca
 MOST_CASES = 10_000
 NAME_CHARS = 100
 TEST_KEYS = ("tests", "evalcases", "eval_cases", "cases")
+LATE_HOOK = re.compile(r":after(?:All|Each)$")
 LOOP_KEYS = ("max_iterations", "threshold", "improvement_threshold")
 
 
@@ -38,6 +47,8 @@ class WholeReader:
         sort_keys(self.log, root, "the file", AGENTV_FILE if is_agentv else PROMPTFOO_FILE)
         if not is_agentv and "redteam" in root.values and not has_tests(root):
             self.log.add(root.lines["redteam"], f"redteam is not supported: {RED_TEAM}")
+        if not is_agentv:
+            self.hooks(root)
         self.environment(root)
         targets, wanted = self.providers.targets(root)
         execution_wanted, judge, loop = self.execution(root)
@@ -55,6 +66,17 @@ class WholeReader:
             dialect=self.reader.dialect,
             ignored=self.log.ignored,
         )
+
+    def hooks(self, root: Fields) -> None:
+        """promptfoo's `extensions`: those that run before the tests can change them."""
+        node = root.values.get("extensions")
+        for entry in node.values if isinstance(node, Items) else [node] if node is not None else []:
+            if is_nothing(entry):
+                continue
+            if LATE_HOOK.search(text_of(data(entry))):
+                self.log.ignore(entry.line, "extensions in the file", LATE_HOOKS)
+            else:
+                self.log.add(entry.line, f"extensions in the file is not supported: {HOOKS}")
 
     def environment(self, root: Fields) -> None:
         """`env` adds to the environment that templates see."""

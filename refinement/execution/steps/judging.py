@@ -24,7 +24,7 @@ from refinement.execution.steps.measured import measured
 from refinement.execution.steps.record_values import JudgedRound
 from refinement.execution.steps.recording import Recorder
 from refinement.execution.windows import max_reply_tokens, sources_size, window_for
-from refinement.judging.checks import LOCAL, MEASURED, CannotCheck, run_checks
+from refinement.judging.checks import LOCAL, MEASURED, CannotCheck, is_local, run_checks
 from refinement.judging.checks.kinds import Finding
 from refinement.judging.context import Brief, judge_view
 from refinement.judging.contracts import contract_violation
@@ -146,7 +146,11 @@ def assessed(history: History, judged: JudgedRound) -> History:
 
 def checks_of(caller: Caller, rubric: Rubric, number: int, candidate: str) -> tuple[CheckResult, ...]:
     """Runs the rubric's checks; raises JudgeGaveUp if one needs the machine of another person."""
-    local = [check for check in rubric.checks if check.kind in LOCAL and check.kind not in MEASURED]
+    local = [
+        check
+        for check in rubric.checks
+        if (check.kind in LOCAL or is_local(check)) and check.kind not in MEASURED
+    ]
     if local and caller.local.checks is None:
         raise JudgeGaveUp(
             f"the check {local[0].key!r} is a script. Only `wiggum eval` runs scripts, on the machine where "

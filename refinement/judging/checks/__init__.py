@@ -5,6 +5,7 @@ Checks run in a child process, because a pattern or a schema can run forever or 
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -12,18 +13,20 @@ from refinement.engine.types import Check, CheckResult, Place
 from refinement.judging import isolation
 from refinement.judging.checks.kinds import CheckKind, Finding, Parameter, ParameterType, quoted
 from refinement.judging.checks.running import COMMAND, KINDS, LOCAL, MEASURED
+from refinement.judging.checks.transforming import TRANSFORMED, inner_of
 from refinement.judging.checks.words import expected_words
 from refinement.judging.isolation import SECONDS, Limit
 
 __all__ = [
-    "COMMAND", "KINDS", "LOCAL", "MEASURED", "CannotCheck", "CheckKind", "LocalRunner", "Parameter",
-    "ParameterType", "actual_words", "check_problems", "expected_words", "is_local", "run_checks",
+    "COMMAND", "KINDS", "LOCAL", "MEASURED", "TRANSFORMED", "CannotCheck", "CheckKind", "LocalRunner",
+    "Parameter", "ParameterType", "actual_words", "check_problems", "expected_words", "is_local",
+    "run_checks",
 ]  # fmt: skip
 
 # Runs the checks that need the caller's machine, such as scripts. Only the CLI passes one in; the server
 # never runs commands from a rubric.
 LocalRunner: TypeAlias = Callable[[Check, str], Finding]
-ALONE = ("javascript",)  # each has the whole time limit for itself
+ALONE = ("javascript", TRANSFORMED)  # each has the whole time limit for itself
 ACTUAL_CHARS = 200
 
 UNREADABLE = "its parameters are nested too deeply or hold a number that is too long."
@@ -57,6 +60,8 @@ def run_checks(
     def finding(check: Check) -> Finding:
         if local is not None and is_own(check):
             return local(check, candidate)
+        if local is not None and check.kind == TRANSFORMED and is_own(inner_of(check)):
+            return _on_transformed(check, candidate, local)
         return _findings([check], candidate)[0] if check.kind in ALONE else next(together)
 
     return tuple(_result(check, finding(check), candidate) for check in checks)
@@ -80,6 +85,8 @@ def check_problems(check: Check, *, probe: bool = False) -> list[str]:
 
 def is_local(check: Check) -> bool:
     """Whether the check was recorded by an eval. Its result is stored and never run again."""
+    if check.kind == TRANSFORMED:
+        return is_local(inner_of(check))
     if check.kind != COMMAND:
         return check.kind in LOCAL
     command, timeout = check.parameters.get("command"), check.parameters.get("timeout")
@@ -111,6 +118,20 @@ def actual_words(candidate: str, place: Place | None) -> str:
     text = candidate[place.start : place.end] if place and place.end > place.start else candidate
     line = " ".join(text.split())
     return line if len(line) <= ACTUAL_CHARS else f"{line[: ACTUAL_CHARS - 1]}…"
+
+
+def _on_transformed(check: Check, candidate: str, local: LocalRunner) -> Finding:
+    """A check on the caller's machine, on what code in the child process makes of the text."""
+    parameters = _parameters_json(check)
+    if parameters is None:
+        return _unreadable()
+    outcome = isolation.run("transform", {"parameters": parameters, "candidate": candidate})
+    if outcome.limit:
+        return Finding(False, f"The check was not completed: {_reason(outcome.limit)}")
+    (answer,) = outcome.answers
+    if "failure" in answer:
+        return Finding(False, f"The check itself failed: {answer['failure']}")
+    return replace(local(inner_of(check), str(answer["text"])), place=None)
 
 
 def _findings(checks: Sequence[Check], candidate: str) -> list[Finding]:

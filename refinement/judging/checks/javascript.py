@@ -73,15 +73,15 @@ def run_javascript(parameters: Parameters, candidate: str) -> Finding:
     return graded(value, decimal_of(parameters, "threshold"), "The code")
 
 
-def answer_of(parameters: Parameters, candidate: str) -> Any:
-    """What the code returned, as JSON data. Raises Broken if it failed."""
+def answer_of(parameters: Parameters, output: object) -> Any:
+    """What the code returned for the text, or for data. As JSON data. Raises Broken if it failed."""
     import quickjs  # type: ignore[import-untyped]
 
     engine = quickjs.Context()
     engine.set_memory_limit(MEMORY_BYTES)
     engine.set_max_stack_size(STACK_BYTES)
     name = str(parameters["function"]) if parameters.get("function") else None
-    given = json.dumps({"output": candidate, "context": parameters.get("context") or {}}, default=dict)
+    given = json.dumps({"output": output, "context": parameters.get("context") or {}}, default=dict)
     arguments = ", ".join(json.dumps(part) for part in (plain_script(str(parameters["code"])), name, given))
     try:
         engine.eval(f"({HARNESS.strip()})({arguments})")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from refinement.engine.types import Check
 from refinement.judging.checks.kinds import quoted
+from refinement.judging.checks.transforming import TRANSFORMED, inner_of
 
 MOST_LISTED = 5
 PARTS: Mapping[str, tuple[str, str]] = {
@@ -41,6 +42,8 @@ PARTS: Mapping[str, tuple[str, str]] = {
 
 def expected_words(check: Check) -> str:
     """What the check asks for: `contains “Ada”`."""
+    if check.kind == TRANSFORMED:
+        return f"{expected_words(inner_of(check))} after its transform"
     if check.kind == "length":
         return _length(check.parameters)
     if check.kind == "command":

@@ -21,7 +21,9 @@ if __name__ == "__main__":
 
 from refinement.engine.types import Check
 from refinement.judging.checks import running
+from refinement.judging.checks.kinds import Broken
 from refinement.judging.checks.runaway import runaway_problems
+from refinement.judging.checks.transforming import as_text, outcome_of
 from refinement.judging.evidence import reading
 from refinement.judging.isolation.limits import MEMORY_BYTES, Limit
 from refinement.judging.template_rendering import TemplateFailure, rendered, template_problems
@@ -52,6 +54,13 @@ def run_checks(checks: list[list[str]], candidate: str) -> Iterator[object]:
         yield answer if finding.score is None else [*answer, str(finding.score)]
 
 
+def transform(parameters: str, candidate: str) -> Iterator[object]:
+    try:
+        yield {"text": as_text(outcome_of(json.loads(parameters), candidate))}
+    except Broken as problem:
+        yield {"failure": str(problem)}
+
+
 def check_problems(kind: str, parameters: str, probe: bool) -> Iterator[object]:
     check = Check("check", kind, json.loads(parameters))
     yield running.problems(check) or (runaway_problems(check) if probe else [])
@@ -74,6 +83,7 @@ OPERATIONS: dict[str, Callable[..., Iterator[object]]] = {
         check_template,
         render,
         run_checks,
+        transform,
         check_problems,
         read_output,
         output_pattern_problems,

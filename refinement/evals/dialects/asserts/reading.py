@@ -26,7 +26,8 @@ from refinement.evals.dialects.asserts.kinds import (
 from refinement.evals.dialects.asserts.rubrics import RubricAsserts
 from refinement.evals.dialects.asserts.scripts import code_file, own_type, script_parameters
 from refinement.evals.dialects.asserts.tools import KINDS as TOOL_KINDS
-from refinement.evals.dialects.asserts.tools import NOTE, as_constant
+from refinement.evals.dialects.asserts.tools import as_constant, note_of
+from refinement.evals.dialects.asserts.transforms import Steps, transformed
 from refinement.evals.dialects.keys import ASSERTION
 from refinement.evals.dialects.log import sort_keys
 from refinement.evals.dialects.numbers import number_of
@@ -66,6 +67,7 @@ class Scope:
     criteria: str = ""  # AgentV's criteria of the case
     expected: str = ""
     rubric_prompt: str = ""
+    transforms: Steps = ()  # of the test's options
     templates: Mapping[str, Node] = field(default_factory=dict)  # assertionTemplates
 
 
@@ -95,7 +97,9 @@ class AssertionReader:
                     node.line, f"{name}: {brief(node.text)} must be keys with values, such as type and value."
                 )
         elif texts:
-            made.append(self.rubrics.of_texts(texts, name))
+            of_texts = self.rubrics.of_texts(texts, name)
+            shared = self.scope.transforms
+            made.append(transformed(self.reader, of_texts, Fields(of_texts.line), shared, name))
         return tuple(made)
 
     def entry(self, node: Node, name: str, depth: int) -> Assertion | None:
@@ -103,6 +107,10 @@ class AssertionReader:
             self.log.add(node.line, f"{name} must be keys with values, such as type and value.")
             return None
         node = self.resolved(node, name)
+        made = self.untransformed(node, name, depth)
+        return made and transformed(self.reader, made, node, self.scope.transforms, name)
+
+    def untransformed(self, node: Fields, name: str, depth: int) -> Assertion | None:
         type_node = node.values.get("type")
         if not isinstance(type_node, Scalar) or is_nothing(type_node):
             if "rubrics" in node.values and self.reader.dialect == Dialect.AGENTV:
@@ -116,7 +124,7 @@ class AssertionReader:
         if own is not None:
             node, kind = own, SCRIPT
         if kind in TOOL_KINDS:
-            self.log.ignore(type_node.line, f"the target's tools in {kind}", NOTE)
+            self.log.ignore(type_node.line, *note_of(kind))
             record = {key: data(value) for key, value in node.values.items()}
             return as_constant(self.base(node, kind, negated, name), record)
         if kind in ALWAYS_HOLD:
@@ -276,7 +284,7 @@ class AssertionReader:
                     replace(base, kind=kind, threshold=limit, metric=key, id="", weight=ONE, required=False)
                 )
         if EXPLORATION in node.values:
-            self.log.ignore(node.lines[EXPLORATION], f"the target's tools in {EXPLORATION}", NOTE)
+            self.log.ignore(node.lines[EXPLORATION], *note_of(EXPLORATION))
             part = replace(base, kind=EXPLORATION, metric=EXPLORATION, id="", weight=ONE, required=False)
             parts.append(as_constant(part, {}))
         for key in TOOL_LIMITS:

@@ -1,4 +1,4 @@
-"""Assertions on tool calls. A model that answers with text calls no tool, so their result is known.
+"""Assertions on tool calls and traces. A model that answers with text has none, so their result is known.
 
 For a command it is not: the planner refuses these assertions for targets that are commands.
 """
@@ -20,16 +20,32 @@ KINDS = (
     "expected-messages",
     "skill-trigger",
     "skill-used",
+    "trace-span-count",
+    "trace-span-duration",
+    "trace-error-spans",
 )
+TRACE = "trace-"
 NOTE = "Models answer with text here, so no tool is called."
+NO_TRACE = "Models answer with text here, so there is no trace, and it fails."
 PARAMETER = "needs_tools"
 REASON = "No tool was called: the target answers with text."
+TRACE_REASON = "There is no trace: the target answers with text."
+
+
+def note_of(kind: str) -> tuple[str, str]:
+    """What is left out, and why."""
+    if kind.startswith(TRACE):
+        return f"the target's trace in {kind}", NO_TRACE
+    return f"the target's tools in {kind}", NOTE
 
 
 def as_constant(assertion: Assertion, record: Mapping[str, object]) -> Assertion:
     """The assertion as code with a constant result. `record` has all keys of the assertion."""
     passed = holds_without_tools(assertion.kind, record) ^ assertion.negated
-    result = {"pass": passed, "score": int(passed), "reason": "" if passed else REASON}
+    if assertion.kind.startswith(TRACE):
+        passed = False  # as in promptfoo, without a trace nothing can be said about it
+    reason = TRACE_REASON if assertion.kind.startswith(TRACE) else REASON
+    result = {"pass": passed, "score": int(passed), "reason": "" if passed else reason}
     return replace(
         assertion,
         kind="javascript",

@@ -61,7 +61,7 @@ def test_results_come_in_by_themselves(signed_in: Page, table_ready: Table):
 def test_a_bench_can_be_stopped(signed_in: Page, table_ready: Table):
     start(signed_in, "3")
     signed_in.get_by_role("button", name="Stop").click()
-    expect(signed_in.get_by_text("This bench was stopped after 0 of 3 trials.")).to_be_visible()
+    expect(signed_in.get_by_text("This test was stopped after 0 of 3 trials.")).to_be_visible()
 
 
 def test_only_what_the_choice_needs_is_shown(signed_in: Page, table_ready: Table):

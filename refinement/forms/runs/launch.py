@@ -123,7 +123,7 @@ class LaunchForm(forms.Form):
         label="Who judges",
         required=False,
         choices=JUDGE_CHOICES,
-        help_text="A board scores alone, answers each other once and is merged by the clerk.",
+        help_text="A board’s judges score alone and answer each other once. The clerk merges.",
     )
     clerk = forms.CharField(
         label="Clerk",

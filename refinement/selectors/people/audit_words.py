@@ -11,7 +11,7 @@ OBJECT = re.compile(r"\{(.+?)\}")
 NAMED = re.compile(r"\bthe ([^{}]+) \{(an? \1)\}")  # without a name, `the view {a view}` is a view
 # What an actor did. The page shows the object's name in place of the words in braces.
 ACTIONS = {
-    "bench.cancel": "cancelled a test of {a rubric}",
+    "bench.cancel": "stopped a test of {a rubric}",
     "bench.create": "tested {a rubric} on a text",
     "bench.scores": "entered known scores for a test of {a rubric}",
     "blind.begin": "started to score {a run} blind",

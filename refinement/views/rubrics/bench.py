@@ -239,7 +239,7 @@ def rubric_bench_cancel(request: ProjectRequest, rubric: str, bench: int) -> Htt
     page = rubric_context(request, rubric)
     found = bench_or_404(page["rubric"], bench)
     if bench_cancel(bench=found, user=request.user):
-        messages.success(request, "Test cancelled. Finished trials are kept.")
+        messages.success(request, "Test stopped. Finished trials are kept.")
     else:
         messages.info(request, "The test had already ended.")
     return redirect("rubric_bench_trial", request.project.slug, rubric, bench)

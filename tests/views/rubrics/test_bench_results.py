@@ -143,7 +143,7 @@ def test_an_editor_stops_a_bench(table: Table, as_editor, as_viewer):
     assert as_viewer.post(path).status_code == 403
     assert as_editor.get(path).status_code == 405
     page = as_editor.post(path, follow=True).content.decode()
-    assert "Test cancelled." in page
+    assert "Test stopped." in page
     assert "stopped after 1 of 3 trials" in page
     assert statuses(bench) == ["done", "cancelled", "cancelled"]
     assert "had already ended" in as_editor.post(path, follow=True).content.decode()

@@ -57,7 +57,7 @@ def test_each_criterion_has_a_lane_with_its_median_and_spread(as_viewer, project
 def test_dissent_is_marked_in_words(as_viewer, project):
     text = page(as_viewer, board_rows(project))
     assert text.count('<li class="board-split">') == 2  # the criterion, and what is said about it
-    assert "weight 0.15 · split" in words(text)
+    assert "15 % of the score · split" in words(text)
 
 
 def test_the_same_is_a_table(as_viewer, project):

@@ -56,7 +56,7 @@ class CriterionBoard:
 
     key: str
     name: str
-    weight: Decimal
+    share: str  # of the score
     lane: Lane
     median: str  # empty if the board has no quorum or not all judges have answered
     spread: str
@@ -242,13 +242,21 @@ def criterion_board(
     return CriterionBoard(
         key=key,
         name=criterion.name,
-        weight=criterion.weight,
+        share=share_text(rubric, criterion.weight),
         lane=lane(scores, drawn, median),
         median="" if median is None else score_text(median),
         spread="" if spread is None else score_text(spread),
         dissent=spread is not None and is_dissent(rubric, spread),
         opinions=opinions,
     )
+
+
+def share_text(rubric: Rubric, weight: Decimal) -> str:
+    """How much a weight counts in the composite."""
+    weights = [entry.weight for entry in rubric.criteria]
+    if rubric.policy.checks_in_composite:
+        weights += [check.weight for check in rubric.checks]
+    return f"{100 * weight / (sum(weights) or 1):.0f} %"
 
 
 def _own(answer: BoardVerdict, key: str) -> CriterionScore:

@@ -126,7 +126,7 @@ def advance_measurement(measurement_id: int) -> None:
 
 @dramatiq.actor(
     queue_name="runs",
-    priority=1,  # after runs
+    priority=0,  # after runs, it would wait for the end of an experiment that keeps all threads busy
     time_limit=REPORT_SECONDS * 1_000,
     max_retries=3,
     min_backoff=1_000,
@@ -141,7 +141,7 @@ def compute_report(report_id: int) -> None:
 
 @dramatiq.actor(
     queue_name="runs",  # shared: another queue would be polled all day for a few messages
-    priority=1,  # after runs: no user is waiting for it
+    priority=0,  # as for reports
     time_limit=DELIVERY_SECONDS * 1_000,
     max_retries=0,  # the delivery's row schedules its retries
 )

@@ -1,10 +1,13 @@
 """Concurrent worker threads start, pause and stop an experiment's runs."""
 
+import json
 import time
 
 import pytest
 from django.utils import timezone
 
+from refinement.actors import advance_run, compute_report, deliver_webhook
+from refinement.broker import rows
 from refinement.models import ExperimentRun, Run
 from refinement.services.experiments.control import experiment_cancel, experiment_pause, experiment_resume
 from refinement.services.experiments.dealing import experiment_advance
@@ -75,6 +78,15 @@ def test_a_single_run_passes_the_experiments_others(project, scene):
     assert refreshed(experiment).finished_at <= timezone.now()
     assert Run.objects.filter(experiment=experiment).count() == 30
     assert scene.asked("judge") == 31
+
+
+def test_reports_and_deliveries_take_turns_with_runs(project):
+    """An experiment that keeps all threads busy delays neither its own figures nor webhooks."""
+    wanted = (compute_report, deliver_webhook, advance_run)
+    for actor in wanted:
+        actor.send(1)
+    claimed = rows.claim("default", "runs", "worker", 3)
+    assert [json.loads(row.body)["actor_name"] for row in claimed] == [actor.actor_name for actor in wanted]
 
 
 def refreshed(experiment):

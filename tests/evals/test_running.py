@@ -29,7 +29,7 @@ tests:
       - {type: javascript, value: output.includes(context.vars.name), metric: names}
       - {type: python, value: "context['vars']['name'] in output"}
       - {type: python, value: file://checks.py}
-      - {type: not-icontains, value: as an ai}
+      - {type: starts-with, value: ADA, transform: output.toUpperCase().slice(7)}
       - {type: latency, threshold: 60000}
       - type: assert-set
         threshold: 0.5

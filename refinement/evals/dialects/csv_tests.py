@@ -46,6 +46,7 @@ def test_of_row(row: Row) -> Fields:
         "assert": list(asserts.values()),
         "threshold": number_or_text(threshold) if threshold else None,
         "provider": provider,
+        "providerOutput": cells.get("__providerOutput", ""),
         "options": {key: cells[f"__{key}"] for key in ("prefix", "suffix") if cells.get(f"__{key}")},
         "metadata": metadata,
     }

@@ -102,7 +102,8 @@ def line(
     names: Sequence[str],
     stored: Mapping[int, StoredResults],
 ) -> Listed:
-    result = stored.get(experiment.pk, NOTHING).result or {}
+    report = stored.get(experiment.pk, NOTHING)
+    result = (report.result or {}) if not report.is_outdated else {}  # by rules that no longer hold
     return Listed(
         experiment=experiment,
         total=sum(counts.values()),

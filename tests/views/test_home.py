@@ -89,7 +89,7 @@ def test_the_number_of_queries_does_not_grow_with_projects(
     for number in range(10):
         project_create(owner=owner, name=f"Project {number}")
 
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(27):
         as_owner.get(f"/p/{project.slug}/")
 
 

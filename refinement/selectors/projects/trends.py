@@ -14,6 +14,7 @@ from refinement.engine.types import Outcome
 from refinement.models import Project, RunStatus
 from refinement.selectors.reviews.blindness import shown_runs
 from refinement.selectors.runs.demo_model import without_demo
+from refinement.selectors.trust.words import FIRST
 
 SPAN = timedelta(weeks=4)
 WEEKS = 8
@@ -44,10 +45,11 @@ class Trend:
     direction: str  # good, bad or empty
     note: str
     line: Sparkline | None
+    judge: int = 0  # that the figure is about
 
 
 def trends_of(project: Project) -> list[Trend]:
-    """The figures with enough runs behind them. One query."""
+    """The figures with enough runs or labelled texts behind them. Two queries."""
     runs = _past(project)
     judged = [run for run in runs if run.outcome in (Outcome.PASS, Outcome.FAIL)]
     scored = _same_scale([run for run in runs if run.r1 is not None])
@@ -71,7 +73,18 @@ def trends_of(project: Project) -> list[Trend]:
             good=-1,
         ),
     ]
-    return [trend for trend in found if trend is not None]
+    return [trend for trend in (*found, _judge(project)) if trend is not None]
+
+
+def _judge(project: Project) -> Trend | None:
+    """The agreement with people of the judge that is compared with them most."""
+    known = project.judge_records.filter(labels__gte=FIRST, kappa__isnull=False, alpha__isnull=False)
+    judge = known.select_related("rubric_version__rubric").order_by("-labels", "-pk").first()
+    if judge is None:
+        return None
+    about = f"{judge.name}, {judge.rubric_version}: {judge.labels:,} texts"
+    note = f"{about}; people among themselves {judge.alpha:.2f}"
+    return Trend("Agreement with people, κ", f"{judge.kappa:.2f}", "", "", note, None, judge.pk)
 
 
 def _past(project: Project) -> list[Past]:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from refinement.models import Run
+from refinement.models import JudgeRecord, Run
 from refinement.selectors.projects.trends import FEWEST, trends_of
 from tests.services.experiments.given import an_experiment
 from tests.views.runs.listed import runs_of
@@ -65,6 +65,20 @@ def test_a_change_that_may_be_chance_is_not_said(project):
     trend = by_name(project)["Pass rate"]
     assert (trend.change, trend.direction) == ("", "")
     assert trend.note.endswith("no clear change")
+
+
+def test_the_judge_compared_with_people_most_is_named(project):
+    version = runs_of(project)[0].rubric_version
+    known = {"project": project, "rubric_version": version, "alpha": 0.774, "kappa": 0.691}
+    JudgeRecord.objects.create(key="few", name="few", labels=29, **known)
+    assert by_name(project) == {}
+    judge = JudgeRecord.objects.create(key="most", name="gemma3:27b", labels=78, **known)
+    JudgeRecord.objects.create(key="less", name="less", labels=40, **known)
+
+    trend = by_name(project)["Agreement with people, κ"]
+
+    assert (trend.value, trend.judge) == ("0.69", judge.pk)
+    assert trend.note == f"gemma3:27b, {version}: 78 texts; people among themselves 0.77"
 
 
 def test_archived_runs_do_not_count(project):

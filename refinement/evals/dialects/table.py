@@ -15,7 +15,8 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "eval.md"
 HEADING = "## What is understood"
 SECTION = re.compile(rf"^{HEADING}\n.*?(?=^## |\Z)", re.M | re.S)
 INTRODUCTION = """\
-These tables are generated from the code. Keys under *No effect* do not change how a case runs.
+These tables are generated from the code. Keys under *No effect* do not change a result and are not reported;
+keys under *Ignored* are reported.
 """
 PLACES = {
     "promptfoo": (
@@ -63,12 +64,12 @@ def reasons(places: Iterable[tuple[str, Keys]], what: str) -> Iterator[tuple[str
 
 def types() -> Iterator[tuple[str, ...]]:
     notes = dict.fromkeys(WORDS, "The case needs a var `context`. A judge scores it.")
-    notes |= dict.fromkeys(TOOL_KINDS, "Models call no tools here. Not supported for command targets.")
+    notes |= dict.fromkeys(TOOL_KINDS, "Checked as if no tool was called. Not supported for command targets.")
     traces = [kind for kind in TOOL_KINDS if kind.startswith(TRACE)]
-    notes |= dict.fromkeys(traces, "It fails: models make no trace here. Not supported for command targets.")
+    notes |= dict.fromkeys(traces, "Always fails: there is no trace. Not supported for command targets.")
     notes |= dict.fromkeys(kinds.TOOL_CALLS, kinds.FORM_ONLY) | dict(kinds.ALWAYS_HOLD)
     notes |= {
-        "execution-metrics": "Limits of tools are ignored.",
+        "execution-metrics": "Limits on tools are ignored.",
         "field-accuracy": "Compares with the expected output.",
     }
     names = sorted({*kinds.UNDERSTOOD, *kinds.TOOL_CALLS, *kinds.ALWAYS_HOLD, *TOOL_KINDS})

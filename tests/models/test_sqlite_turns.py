@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.utils import OperationalError
+from dramatiq.middleware import Shutdown
 
 from refinement.models import MetricTotal, Project, RunTag
 from wiggum_site.sqlite import base
@@ -178,3 +179,14 @@ def test_a_turn_given_back_by_another_thread_is_nobodys_any_more():
     borrowed[0]()
     assert base.write_lock_for(str(connection.settings_dict["NAME"])) is not before
     Project.objects.create(name="Free", slug="free")
+
+
+def test_an_interrupt_just_after_begin_leaves_no_transaction_open():
+    def interrupted(execute, *arguments):
+        execute(*arguments)
+        raise Shutdown
+
+    with connection.execute_wrapper(interrupted), pytest.raises(Shutdown), transaction.atomic():
+        pass
+    assert not connection.connection.in_transaction
+    assert not has_turn()

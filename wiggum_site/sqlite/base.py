@@ -122,8 +122,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
             super().set_autocommit(autocommit, force)
         except BaseException:
             if begins:
-                self.release_write_lock()
+                self._undo_begin()
             raise
+
+    def _undo_begin(self) -> None:
+        """A stopping worker may interrupt the thread just after BEGIN, which Django then does not know of."""
+        try:
+            if self.connection is not None and self.connection.in_transaction:
+                self.connection.rollback()
+        finally:
+            self.release_write_lock()
 
     def _release_unless_open(self) -> None:
         """Release the lock unless a failed commit has left the transaction open."""

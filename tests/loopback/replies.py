@@ -1,5 +1,6 @@
 """The loopback server's replies: given texts, a function, or replies generated from the schema."""
 
+import asyncio
 import itertools
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -58,6 +59,17 @@ def purpose_by_schema(body: Mapping[str, Any]) -> str:
     if '"stance"' in json.dumps(properties.get("criteria", {})):
         return "deliberate"
     return PURPOSES.get(next(iter(properties), ""), "score")
+
+
+def delayed(until: Callable[[Asked], bool], replies: Callable[[Asked], Answer | str]) -> Replies:
+    """These replies, each as soon as `until` is true, so that a test decides which calls overlap."""
+
+    async def reply(asked: Asked) -> Answer | str:
+        while not until(asked):
+            await asyncio.sleep(0.005)
+        return replies(asked)
+
+    return reply
 
 
 def role_by_schema(body: Mapping[str, Any]) -> str:

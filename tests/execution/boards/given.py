@@ -11,7 +11,7 @@ from refinement.engine.types import JudgeMode, Judges, PanelJudge, Rubric
 from refinement.execution.advancing import run_advance
 from refinement.models import BoardVerdict, Call, Run
 from tests.execution.wire.stage import verdict
-from tests.loopback.replies import Asked, OutOfReplies, instance, purpose_by_schema
+from tests.loopback.replies import Asked, OutOfReplies, Replies, delayed, instance, purpose_by_schema
 from tests.loopback.server import Entry, LoopbackServer
 
 NAMES = ("Ada", "Ben", "Cleo", "Dov", "Eve")
@@ -124,6 +124,16 @@ def ended(run: Run) -> Run:
 def requests(server: LoopbackServer, purpose: str) -> list[Entry]:
     """The chats for this purpose in the order in which they came."""
     return [entry for entry in server.chats if purpose_by_schema(entry.body) == purpose]
+
+
+def together(count: int, server: LoopbackServer, script: Script) -> Replies:
+    """The script's replies. Those of judges are sent once so many have been asked for the same purpose."""
+
+    def are_asked(asked: Asked) -> bool:
+        purpose = purpose_by_schema(asked.body)
+        return purpose == "merge" or len(requests(server, purpose)) >= count
+
+    return delayed(are_asked, script)
 
 
 def speakers(server: LoopbackServer, purpose: str) -> list[str]:

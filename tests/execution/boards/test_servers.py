@@ -20,6 +20,7 @@ from tests.execution.boards.given import (
     requests,
     speaker,
     speakers,
+    together,
 )
 from tests.execution.lifecycle.given import Scene, kinds, now_due, worker_threads
 from tests.execution.lifecycle.given import rubric as plain
@@ -142,7 +143,7 @@ def test_a_clerk_whose_server_is_away_is_waited_for(scene: Scene, elsewhere: Loo
 # --- limits -------------------------------------------------------------------------------------
 def test_on_an_endpoint_with_one_slot_the_judges_follow_each_other(narrow: Scene):
     rubric = board_rubric(panel(3, Ada="narrow/loopback:8b", Ben="narrow/loopback:8b"))
-    narrow.server.replies, narrow.server.latency = Script(rubric), 0.1
+    narrow.server.replies, narrow.server.latency = together(2, narrow.server, Script(rubric)), 0.1
     run = narrow.launch(rubric)
     run_advance(run.pk, turn_over=lambda: False)
     run.refresh_from_db()

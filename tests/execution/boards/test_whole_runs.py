@@ -23,6 +23,7 @@ from tests.execution.boards.given import (
     requests,
     scores_of,
     speakers,
+    together,
 )
 from tests.execution.lifecycle.given import Scene, kinds
 from tests.execution.wire.stage import texts
@@ -60,7 +61,7 @@ def test_a_board_scores_deliberates_and_merges(scene: Scene, count, median, spre
 
 def test_the_judges_of_a_board_are_asked_at_once(scene: Scene):
     rubric = board_rubric(panel(3))
-    scene.server.replies, scene.server.latency = Script(rubric), 0.3
+    scene.server.replies = together(3, scene.server, Script(rubric))
     ended(scene.launch(rubric))
     for purpose in ("score", "deliberate"):
         assert most_at_once(requests(scene.server, purpose)) == 3

@@ -26,7 +26,7 @@ from tests.execution.lifecycle.given import (
     targets,
     worker_threads,
 )
-from tests.loopback.replies import valid_replies
+from tests.loopback.replies import delayed, valid_replies
 from tests.loopback.server import LoopbackServer
 from tests.stepping import run_step
 
@@ -49,6 +49,12 @@ def narrow(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Scene:
 
 def launch(scene: Scene, count: int, rounds: int = 2) -> list[Run]:
     return [scene.launch(rubric(rounds), **targets("narrow")) for _ in range(count)]
+
+
+def begin_with_two(scene: Scene) -> None:
+    """The first call waits for a second, and all take long enough for a third to be noticed."""
+    scene.server.replies = delayed(lambda _: len(scene.server.chats) >= 2, valid_replies(5.0))
+    scene.server.latency = 0.05
 
 
 def most_at_once(server: LoopbackServer) -> int:
@@ -98,7 +104,7 @@ def assert_all_ended(scene: Scene, runs: list[Run]) -> None:
 
 
 def test_many_threads_never_ask_more_than_the_limit_at_once(narrow: Scene):
-    narrow.server.latency = 0.05
+    begin_with_two(narrow)
     runs = launch(narrow, 8)
     with worker_threads(8):
         assert_all_ended(narrow, runs)
@@ -106,7 +112,7 @@ def test_many_threads_never_ask_more_than_the_limit_at_once(narrow: Scene):
 
 
 def test_nor_do_two_processes(narrow: Scene):
-    narrow.server.latency = 0.1
+    begin_with_two(narrow)
     runs = launch(narrow, 8)
     with worker_processes(2):
         assert_all_ended(narrow, runs)

@@ -82,9 +82,9 @@ def items_prepare(measurement_id: int) -> list[Prepared]:
     """The next texts with their fingerprints; none if the limit is reached or a server is down."""
     rows = Measurement.objects.select_related("project", "rubric_version")
     measurement = rows.filter(pk=measurement_id, status=MeasurementStatus.RUNNING).first()
-    if measurement is None or window_of(measurement) <= trials_under_way(measurement):
+    if measurement is None:
         return []
-    items = next_items(measurement)
+    items = next_items(measurement, window_of(measurement) - trials_under_way(measurement))
     if not items:
         return []
     try:
@@ -97,10 +97,11 @@ def items_prepare(measurement_id: int) -> list[Prepared]:
     return [item_prepare(item, measurement, rubric, digests) for item in items]
 
 
-def next_items(measurement: Measurement) -> list[MeasurementItem]:
+def next_items(measurement: Measurement, room: int) -> list[MeasurementItem]:
+    """As many texts as there is room for: mostly one, because each judgement that ends makes room for one."""
     waiting = MeasurementItem.objects.filter(measurement=measurement, started=False)
     waiting = waiting.select_related("bench", "round__run", "original__round__run")
-    return list(waiting.order_by("position")[:AT_ONCE])
+    return list(waiting.order_by("position")[: max(0, min(room, AT_ONCE))])
 
 
 def item_prepare(

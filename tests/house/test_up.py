@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import time
@@ -15,6 +16,8 @@ from tests.house.processes import (
     manage,
     wait_for,
 )
+from tests.house.test_log_secrets import SECRET
+from wiggum_site.log_lines import REDACTED
 
 READY = r"Wiggum is ready at (http://127\.0\.0\.1:\d+/)\n"
 
@@ -31,7 +34,7 @@ def get(port, path):
         connection.close()
 
 
-def test_it_serves_prints_the_link_and_stops_on_ctrl_c(prepared, start):
+def test_it_serves_prints_the_link_writes_no_secrets_and_stops_on_ctrl_c(prepared, start):
     instance = start()
     assert instance.wait_until_said(READY)[1] == f"http://127.0.0.1:{instance.port}/"
     assert instance.wait_until_said(rf"http://127\.0\.0\.1:{instance.port}/welcome/[\w-]{{40,}}/\n")
@@ -40,6 +43,10 @@ def test_it_serves_prints_the_link_and_stops_on_ctrl_c(prepared, start):
     wait_for(lambda: get(instance.port, "/readyz")[0] == 200, "a worker's sign of life")
     below = descendants(instance.process.pid)
     assert len(below) >= 3
+    for address in (f"/s/{SECRET}/", f"/s/{SECRET}/1/", f"/join/{SECRET}/", f"/welcome/{SECRET}/"):
+        assert get(instance.port, address)[0] in (200, 404, 410)
+    instance.wait_until_said(rf"Gone: /join/{re.escape(REDACTED)}/")
+    assert SECRET not in instance.said()
 
     assert instance.stop(signal.SIGINT) == 0
     assert "Traceback" not in instance.said()
@@ -114,11 +121,12 @@ def test_a_start_right_after_a_kill_finds_the_port_free(start):
             os.kill(pid, signal.SIGKILL)
 
 
-def test_a_port_that_becomes_free_in_time_is_waited_for(start):
+def test_a_port_that_becomes_free_is_waited_for_and_an_instance_behind_https_found_ready(start):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        instance = start(PORT=str(taken.getsockname()[1]))
+        https = {"WIGGUM_HTTPS": "1", "ALLOWED_HOSTS": "wiggum.example.org"}
+        instance = start(PORT=str(taken.getsockname()[1]), **https)
         instance.wait_until_said(rf"Port {instance.port} is in use; waiting up to 8 s")
     instance.wait_until_said(READY)
     assert instance.stop() == 0
@@ -135,9 +143,3 @@ def test_a_port_in_use_is_said_in_one_line(data_dir):
         f"wiggum: cannot listen on 127.0.0.1 port {port} (Address already in use); "
         "stop the process that uses it, or set HOST or PORT."
     ]
-
-
-def test_an_instance_behind_https_is_found_ready(start):
-    instance = start(WIGGUM_HTTPS="1", ALLOWED_HOSTS="wiggum.example.org")
-    instance.wait_until_said(READY)
-    assert instance.stop() == 0

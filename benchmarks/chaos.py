@@ -225,6 +225,14 @@ def chaos(size: str, options: argparse.Namespace, server: LoopbackServer) -> Ite
 
 def run_chaos(size: str, options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Runs the benchmark; returns the problems and the figures to print."""
+    with LoopbackServer() as server, chaos(size, options, server) as instance:
+        return run_on(instance, server, options)
+
+
+def run_on(
+    instance: Chaos, server: LoopbackServer, options: argparse.Namespace
+) -> tuple[list[str], dict[str, Any]]:
+    """Runs the benchmark on an instance without runs."""
     mixed_up: list[str] = []
 
     def replies(asked: Asked) -> str:
@@ -234,25 +242,25 @@ def run_chaos(size: str, options: argparse.Namespace) -> tuple[list[str], dict[s
             mixed_up.append(str(error))
             raise OutOfReplies(str(error)) from error
 
-    timing = {"latency": options.latency, "chunk_delay": options.latency / 8}
-    with LoopbackServer(replies, **timing) as server, chaos(size, options, server) as instance:
-        server.faults = faults(instance.rng)
-        instance.run(options.seconds, options.runs, options.workers, options.tasks)
-        server.faults = []
-        instance.lose_messages()
-        settled = instance.wait_for_end(options.workers)
-        report = json.loads(instance.app.manage("shell", "-v0", "--no-imports", "-c", REPORT))
-        seen = len(server.chats)
+    server.replies = replies
+    server.latency, server.chunk_delay = options.latency, options.latency / 8
+    server.faults = faults(instance.rng)
+    instance.run(options.seconds, options.runs, options.workers, options.tasks)
+    server.faults = []
+    instance.lose_messages()
+    settled = instance.wait_for_end(options.workers)
+    report = json.loads(instance.app.manage("shell", "-v0", "--no-imports", "-c", REPORT))
     problems = [*report.pop("problems"), *mixed_up]
     expected = options.runs + options.tasks * CONFIGURATIONS
     if sum(report["endings"].values()) != expected:
         problems.append(f"of {expected} runs, {sum(report['endings'].values())} ended")
     stored = report["calls"]
-    figures = {**instance.done, **report, "calls lost and repeated": seen - stored}
+    figures = {**instance.done, **report, "calls lost and repeated": len(server.chats) - stored}
     return problems, {**figures, "seconds until all runs had ended": round(settled, 1)}
 
 
-def main() -> None:
+def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The options in these arguments, or in those of the command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--runs", type=int, default=50)
@@ -263,7 +271,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--size", nargs="+", choices=SIZES, default=["sqlite", "postgres+redis"])
     parser.add_argument("--verbose", action="store_true", help="show the workers' output")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    options = options_of()
     failed = False
     for size in options.size:
         problems, figures = run_chaos(size, options)

@@ -40,7 +40,7 @@ LEASED: tuple[type[Leased], ...] = (
     Report,
     WebhookDelivery,
 )
-_process = f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
+_machine, _token = socket.gethostname()[:40], secrets.token_hex(4)
 
 Row = TypeVar("Row", bound=Leased)
 LeaseKey: TypeAlias = tuple[type[Leased], int, str]  # model, primary key, owner
@@ -101,7 +101,7 @@ def lease_take(model: type[Row], pk: int, owner: str = "", **changes: object) ->
     `owner` defaults to a name of this process and thread. If the previous lease ran out without being
     released, its worker crashed: `crashes` goes up and the lease has `took_over` set.
     """
-    owner = owner or f"{_process}:{threading.get_ident()}"
+    owner = owner or f"{_machine}:{os.getpid()}:{_token}:{threading.get_ident()}"
     now = timezone.now()
     claim = {
         "status": WorkStatus.RUNNING,

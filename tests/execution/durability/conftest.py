@@ -26,8 +26,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(size_of(item)))
 
 
-@pytest.fixture(scope="module", params=SIZES)
-def stage_of_module(request: pytest.FixtureRequest) -> Iterator[Stage]:
+@pytest.fixture(scope="session", params=SIZES)
+def stage_of_size(request: pytest.FixtureRequest) -> Iterator[Stage]:
     if reason := missing(request.param):
         pytest.skip(reason)
     with stage_set(request.param) as stage:
@@ -35,11 +35,9 @@ def stage_of_module(request: pytest.FixtureRequest) -> Iterator[Stage]:
 
 
 @pytest.fixture
-def stage(stage_of_module: Stage) -> Iterator[Stage]:
-    """A clean stage: no messages, no workers, and a fast model server without faults."""
-    stage_of_module.forget_messages()
-    stage_of_module.server.chunk_delay = 0.02
-    stage_of_module.server.faults = []
-    yield stage_of_module
-    stage_of_module.app.stop()
-    stage_of_module.app.processes.clear()
+def stage(stage_of_size: Stage) -> Iterator[Stage]:
+    """A clean stage: no work, no workers, and a fast model server without faults."""
+    yield stage_of_size
+    stage_of_size.app.stop()
+    stage_of_size.app.processes.clear()
+    stage_of_size.clear()

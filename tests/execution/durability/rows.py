@@ -3,8 +3,12 @@
 import json
 import sqlite3
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from psycopg import Connection
 
 
 class Rows:
@@ -18,11 +22,14 @@ class Rows:
         if not self.postgres_url:
             with closing(sqlite3.connect(self.path, timeout=20, isolation_level=None)) as connection:
                 return connection.execute(query, values).fetchall()
+        cursor = self._postgres.execute(query.replace("?", "%s").encode(), values)
+        return cursor.fetchall() if cursor.description else []
+
+    @cached_property
+    def _postgres(self) -> "Connection[Any]":
         import psycopg
 
-        with psycopg.connect(self.postgres_url, autocommit=True) as connection:
-            cursor = connection.execute(query.replace("?", "%s").encode(), values)
-            return cursor.fetchall() if cursor.description else []
+        return psycopg.connect(self.postgres_url, autocommit=True)
 
     def one(self, query: str, *values: object) -> Any:
         """The first column of the only row."""

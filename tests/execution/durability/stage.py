@@ -1,25 +1,25 @@
 """A separate instance for a test: database, broker, model server, and workers to start and kill."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
-from benchmarks.instance import ROOT, Instance, database_drop, wait_for
+from benchmarks.instance import database_drop, wait_for
 from benchmarks.wire import Proxy
 from tests.execution.durability.rows import Rows, plain
 from tests.execution.durability.services import broker_url, queues_empty
 from tests.execution.durability.telling import marker_made, task_with, tell
 from tests.house.processes import environment
+from tests.loopback.replies import role_by_schema
 from tests.loopback.server import LoopbackServer
 from tests.migrated import migrated_directory, postgres_copied
+from tests.preloaded import Forked, Preloaded
 
 ROUNDS = 3
 CALLS = 2 * ROUNDS
@@ -30,10 +30,10 @@ ROUND_COLUMNS = "number, origin, base_round, candidate, scores, judge_attempts"
 @dataclass
 class Stage:
     size: str
-    app: Instance
+    app: Preloaded
     server: LoopbackServer
     rows: Rows
-    launcher: "subprocess.Popen[str]"
+    broker: Proxy | None
     database: Proxy | None  # between the workers and PostgreSQL; the stage itself connects directly
     launched: int = 0
     markers: dict[int, str] = field(default_factory=dict)
@@ -43,20 +43,18 @@ class Stage:
         markers = [marker_made(self.launched + number) for number in range(count)]
         self.launched += count
         tasks = [task_with(marker) for marker in markers]
-        assert self.launcher.stdin is not None
-        assert self.launcher.stdout is not None
-        self.launcher.stdin.write(json.dumps({"tasks": tasks, "board": board}) + "\n")
-        self.launcher.stdin.flush()
-        runs: list[int] = json.loads(self.launcher.stdout.readline())
+        wanted = json.dumps({"tasks": tasks, "board": board})
+        written = self.app.run("-m", "tests.execution.durability.launching", wanted)
+        runs: list[int] = json.loads(written.splitlines()[-1])
         self.markers.update(zip(runs, markers, strict=True))
         return runs
 
-    def worker(self, *options: str) -> subprocess.Popen[bytes]:
+    def worker(self, *options: str) -> Forked:
         """Starts a worker with the `options` of `dying_worker`. Without any, it is an ordinary worker."""
         return self.app.start("-m", "tests.execution.durability.dying_worker", *options)
 
     @contextmanager
-    def working(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    def working(self, *options: str) -> Iterator[Forked]:
         process = self.worker(*options)
         try:
             yield process
@@ -66,6 +64,14 @@ class Stage:
 
     def wait_for_end(self, *runs: int, seconds: float = PATIENCE) -> None:
         wait_for(lambda: all(self.status(run) == "finished" for run in runs), seconds)
+
+    def clear(self) -> None:
+        """Leaves no work from earlier tests, and a fast model server without faults."""
+        self.rows.all("UPDATE refinement_run SET status = 'paused' WHERE status <> 'finished'")
+        self.forget_messages()
+        self.server.log.clear()
+        self.server.replies, self.server.role_of = tell, role_by_schema
+        self.server.chunk_delay, self.server.faults = 0.02, []
 
     def forget_messages(self) -> None:
         """Deletes messages of earlier tests."""
@@ -152,40 +158,25 @@ class Stage:
 
 
 @contextmanager
-def launching(environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.execution.durability.launching"],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-@contextmanager
-def stage_set(size: str) -> Iterator[Stage]:
+def stage_set(size: str, *, broker_proxy: bool = False) -> Iterator[Stage]:
     """A migrated instance of one of the sizes, with an empty queue and a slow model server."""
     with ExitStack() as stack:
         made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wiggum-durable-")))
         data_dir = Path(shutil.copytree(migrated_directory(), made / "data"))
-        server = stack.enter_context(LoopbackServer(tell, chunks=4, chunk_delay=0.02))
+        server = stack.enter_context(LoopbackServer(chunks=4))
         settings = {"WIGGUM_OLLAMA_URL": server.address, "WIGGUM_BROKER_URL": broker_url(size)}
-        postgres_url, proxy = "", None
+        postgres_url, database, broker = "", None, None
         if size.startswith("postgres"):
-            postgres_url = postgres_copied(f"wiggum_durable_{os.getpid()}")
+            postgres_url = postgres_copied(f"wiggum_durable_{uuid4().hex[:12]}")
             stack.callback(database_drop, postgres_url)
-            proxy = stack.enter_context(Proxy(postgres_url))
-            settings["DATABASE_URL"] = proxy.url
+            database = stack.enter_context(Proxy(postgres_url))
+            settings["DATABASE_URL"] = database.url
+        if broker_proxy and "+" in size:
+            broker = stack.enter_context(Proxy(broker_url(size)))
+            settings["WIGGUM_BROKER_URL"] = broker.url
         settings["DJANGO_SETTINGS_MODULE"] = "wiggum_site.settings"
-        app = Instance(environment(data_dir, **settings))
-        stack.callback(app.stop)
-        launcher = stack.enter_context(launching(app.environment))
-        stage = Stage(size, app, server, Rows(data_dir, postgres_url), launcher, proxy)
-        stage.forget_messages()
+        stack.callback(queues_empty, broker_url(size))
+        app = stack.enter_context(Preloaded(environment(data_dir, **settings)))
+        stage = Stage(size, app, server, Rows(data_dir, postgres_url), broker, database)
+        stage.clear()
         yield stage

@@ -1,12 +1,12 @@
 """Stops a worker gracefully."""
 
 import signal
-import subprocess
 
 from tests.execution.durability.stage import PATIENCE
+from tests.preloaded import Forked
 
 
-def stop_gracefully(worker: subprocess.Popen[bytes]) -> None:
+def stop_gracefully(worker: Forked) -> None:
     """Sends SIGTERM and waits for the worker to exit."""
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(timeout=PATIENCE) == 0

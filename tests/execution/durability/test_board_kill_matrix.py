@@ -2,14 +2,12 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from benchmarks.instance import wait_for
-from tests.execution.durability.services import missing
-from tests.execution.durability.stage import PATIENCE, Stage, stage_set
+from tests.execution.durability.stage import PATIENCE, Stage
 from tests.execution.durability.telling import phase_of
 from tests.loopback.faults import Fault
 
@@ -25,23 +23,15 @@ PHASES = {
 LEASE = ("--lease", "3", "--threads", str(len(PHASES)))
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres+redis"])
-def board_stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    if reason := missing(request.param):
-        pytest.skip(reason)
-    with stage_set(request.param) as stage:
-        stage.server.role_of = phase_of
-        yield stage
-
-
 @pytest.fixture(scope="module")
-def undisturbed(board_stage: Stage) -> dict[str, Any]:
+def undisturbed(stage_of_size: Stage) -> dict[str, Any]:
     """The story of a board's run that nothing happened to."""
-    (run,) = board_stage.launch(board=True)
-    with board_stage.working():
-        board_stage.wait_for_end(run)
-    assert board_stage.chats(run) == recorded(board_stage, run) == CALLS
-    return board_stage.board_story(run)
+    stage = stage_of_size
+    (run,) = stage.launch(board=True)
+    with stage.working():
+        stage.wait_for_end(run)
+    assert stage.chats(run) == recorded(stage, run) == CALLS
+    return stage.board_story(run)
 
 
 def recorded(stage: Stage, run: int) -> int:
@@ -52,9 +42,10 @@ def has_come_to(stage: Stage, run: int, calls: int) -> bool:
     return (stage.chats(run), recorded(stage, run)) == (calls + 1, calls)
 
 
-def test_only_the_calls_in_flight_are_repeated(board_stage, undisturbed):
+@pytest.mark.parametrize("stage_of_size", ["sqlite", "postgres+redis"], indirect=True)
+def test_only_the_calls_in_flight_are_repeated(stage, undisturbed):
     """One run for each phase, and one worker for all of them."""
-    stage = board_stage
+    stage.server.role_of = phase_of
     runs = dict(zip(PHASES, stage.launch(len(PHASES), board=True), strict=True))
     stage.server.faults = [
         Fault("hang", role=f"{stage.markers[run]} {PHASES[phase][0]}") for phase, run in runs.items()
@@ -71,11 +62,11 @@ def test_only_the_calls_in_flight_are_repeated(board_stage, undisturbed):
         assert stage.chats(run) == CALLS + 1, phase
 
 
-@pytest.mark.parametrize("board_stage", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("stage_of_size", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(("point", "most"), [("before-commit", 3), ("after-commit", 2)])
-def test_a_verdict_is_kept_as_soon_as_it_is_recorded(board_stage, undisturbed, point, most):
+def test_a_verdict_is_kept_as_soon_as_it_is_recorded(stage, undisturbed, point, most):
     """The worker dies with the first verdict: before or after it is kept. The two others are in flight."""
-    stage, third_call = board_stage, "3"
+    third_call = "3"
     worker = stage.worker("--point", point, "--passes", third_call, *LEASE)
     (run,) = stage.launch(board=True)
     assert worker.wait(PATIENCE) == -signal.SIGKILL

@@ -25,13 +25,13 @@ LEFT_BEHIND = {
 
 
 @pytest.fixture(scope="module")
-def undisturbed(stage_of_module: Stage) -> dict[str, Any]:
+def undisturbed(stage_of_size: Stage) -> dict[str, Any]:
     """The story of a run that nothing happened to."""
-    (run,) = stage_of_module.launch()
-    with stage_of_module.working():
-        stage_of_module.wait_for_end(run)
-    assert stage_of_module.chats(run) == CALLS
-    return stage_of_module.story(run)
+    (run,) = stage_of_size.launch()
+    with stage_of_size.working():
+        stage_of_size.wait_for_end(run)
+    assert stage_of_size.chats(run) == CALLS
+    return stage_of_size.story(run)
 
 
 def launched_and_lost(stage: Stage, point: str, *options: str) -> int:
@@ -64,7 +64,7 @@ def test_a_killed_worker_costs_at_most_the_call_in_flight(stage, undisturbed, po
     goes_on(stage, run, point, undisturbed, *SHORT_LEASE)
 
 
-@pytest.mark.parametrize("stage_of_module", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.parametrize("stage_of_size", ["sqlite", "postgres"], indirect=True)
 def test_a_run_goes_on_in_time_with_the_leases_of_production(stage, undisturbed):
     """A lease is the database's; what brings the messages has no part in how long it lasts."""
     run = launched_and_lost(stage, "mid-generation")

@@ -2,26 +2,19 @@
 
 import os
 import signal
-from collections.abc import Iterator
 
 import pytest
 
 from benchmarks.instance import wait_for
 from refinement.execution.leases import MAX_CRASHES
-from tests.execution.durability.services import missing
-from tests.execution.durability.stage import CALLS, PATIENCE, Stage, stage_set
+from tests.execution.durability.stage import CALLS, PATIENCE, Stage
 from tests.execution.durability.test_failing_steps import RETRY
 
 LEASE = ("--lease", "3")
 KILLS = ("--point", "mid-generation", "--passes", "1", *LEASE)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
-    if reason := missing(request.param):
-        pytest.skip(reason)
-    with stage_set(request.param) as stage:
-        yield stage
+pytestmark = pytest.mark.parametrize("stage_of_size", ["sqlite", "postgres"], indirect=True)
 
 
 def killed_by(stage: Stage, run: int) -> int:
@@ -42,9 +35,12 @@ def killed_by(stage: Stage, run: int) -> int:
 
 def test_a_run_that_always_kills_its_worker_ends_in_error(stage: Stage) -> None:
     (run,) = stage.launch()
+    owners = set()
     for number in range(1, MAX_CRASHES + 1):
         assert killed_by(stage, run) == -signal.SIGKILL
         assert stage.chats(run) == number
+        owners.add(stage.lease_owner(run))
+    assert len(owners) == MAX_CRASHES
     with stage.working(*KILLS) as worker:
         wait_for(lambda: stage.status(run) == "finished", PATIENCE)
         assert worker.poll() is None
@@ -63,7 +59,7 @@ def test_a_run_that_always_kills_its_worker_ends_in_error(stage: Stage) -> None:
     assert stage.rows.one("SELECT crashes FROM refinement_run WHERE id = ?", run) == 0
 
 
-def test_a_worker_that_is_stop_gracefully_in_a_step_is_no_crash(stage: Stage) -> None:
+def test_a_worker_that_is_stopped_in_a_step_is_no_crash(stage: Stage) -> None:
     stage.server.chunk_delay = 30.0
     (run,) = stage.launch()
     for number in (1, 2):

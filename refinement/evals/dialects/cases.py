@@ -124,6 +124,7 @@ class CaseReader:
             None,
         )
         skips = data(execution.values.get("skip_defaults")) is True
+        skips = skips or data(options.values.get("disableDefaultAsserts")) is True
         own = assert_nodes(self.reader, node, name) + assert_nodes(self.reader, execution, name)
         inherited = () if skips else self.defaults.asserts
         kept = data(node.values.get("metadata"))

@@ -78,13 +78,12 @@ PROMPTFOO_TEST = Keys(
 PROMPTFOO_OPTIONS = Keys(
     understood=words(
         """
-        prefix suffix rubricPrompt disableVarExpansion repeat transform postprocess
+        prefix suffix rubricPrompt disableVarExpansion disableDefaultAsserts repeat transform postprocess
         """
     ),
     ignored={
         "provider": GRADER,
         "runSerially": SERIAL,
-        "disableDefaultAsserts": DISPLAY,
         "response_format": "The target's own settings are used.",
         "temperature": "The target's own settings are used.",
         "max_tokens": "The target's own settings are used.",

@@ -124,6 +124,17 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix) -
         shutil.copy(migrated_directory() / "wiggum.sqlite3", given["TEST"]["NAME"])
 
 
+@pytest.fixture(scope="module")
+def database_for_module(django_db_setup, django_db_blocker):
+    """The database for fixtures of a whole module, whose rows the tests only read. They stay until its end;
+    each test's own changes are still undone after the test. Not for tests with `transaction=True`."""
+    from django.db import transaction
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
     """An empty data directory for a process that a test starts."""

@@ -30,7 +30,7 @@ FILTERS = {
     "producer": ("qwen3:4b", lambda run: run.producer_model == "qwen3:4b"),
     "judge": ("llama3.3:70b", lambda run: run.judge_model == "llama3.3:70b"),
     "rubric": ("other", lambda run: run.rubric.slug == "other"),
-    "tag": ("docs", lambda run: run.tags.filter(name="docs").exists()),
+    "tag": ("docs", lambda run: any(tag.name == "docs" for tag in run.tags.all())),
     "task_type": ("how-to", lambda run: run.task_type == "how-to"),
     "kinship": ("same_model", lambda run: run.kinship == "same_model"),
     "decision": ("approved", lambda run: run.decision == "approved"),
@@ -51,7 +51,8 @@ def runs_made(project: Project, versions: Sequence[RubricVersion]) -> list[Run]:
             project, version=rng.choice(versions), archived_at=archived,
             tags=rng.choice(((), ("docs",), ("docs", "release"))), **fields,
         )  # fmt: skip
-    return list(Run.objects.filter(project=project).select_related("rubric").order_by("-pk"))
+    found = Run.objects.filter(project=project).select_related("rubric").prefetch_related("tags")
+    return list(found.order_by("-pk"))
 
 
 def passing(runs: list[Run], names: Iterable[str], *, archived: bool = False) -> list[Run]:

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from refinement.models import Project
 from refinement.selectors.runs.listing.filters import runs_found
 from refinement.selectors.runs.listing.lists import runs_place
 from refinement.selectors.runs.listing.orders import NEWEST, ORDERS, Place
@@ -17,7 +18,12 @@ from tests.views.runs.listed import a_version, runs_of
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def project(database_for_module):
+    return Project.objects.create(name="Alpha", slug="alpha")
+
+
+@pytest.fixture(scope="module")
 def made(project):
     return runs_made(project, [a_version(project), a_version(project, "other")])
 

@@ -14,6 +14,7 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
 from refinement.identity.settings import OpenIDSettings
+from refinement.providers.transport import ssl_context
 
 TIMEOUT = httpx.Timeout(10.0)
 LEEWAY_SECONDS = 60  # for clock differences
@@ -154,7 +155,7 @@ def _userinfo(
 def _json(method: str, address: str, **more: Any) -> dict[str, Any]:
     """The response as an object. Redirects are not followed, so that secrets are not sent elsewhere."""
     try:
-        with httpx.Client(timeout=TIMEOUT, follow_redirects=False) as client:
+        with httpx.Client(verify=ssl_context(), timeout=TIMEOUT, follow_redirects=False) as client:
             client.headers["Accept"] = "application/json"
             answer = client.request(method, address, **more)
             answer.raise_for_status()

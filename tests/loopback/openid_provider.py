@@ -68,6 +68,10 @@ class OpenIDProvider:
     asked: list[dict[str, str]] = field(default_factory=list)  # requests to the sign-in page
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
+    def start_over(self) -> None:
+        """Undoes all changes, for the next test."""
+        vars(self).update(vars(OpenIDProvider(address=self.address)))
+
     def discovery(self) -> dict[str, Any]:
         issuer = "https://evil.example" if self.fault == "issuer of discovery" else self.address
         return {

@@ -22,6 +22,7 @@ from tests.views.account.test_two_factor import set_up
 
 pytestmark = pytest.mark.django_db
 BEGIN, CALLBACK = "/account/provider/", "/account/provider/callback/"
+BROWSER = httpx.Client(verify=False, trust_env=False)  # one for all: each would load all root certificates
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +32,17 @@ def fresh_limits():
     cache.clear()
 
 
+@pytest.fixture(scope="module")
+def running():
+    with openid_provider() as provider:
+        yield provider
+
+
 @pytest.fixture
-def provider(settings):
-    with openid_provider() as running:
-        settings.OPENID_CONNECT = OpenIDSettings(running.address, CLIENT_ID, CLIENT_SECRET, "Example")
-        yield running
+def provider(running, settings):
+    running.start_over()
+    settings.OPENID_CONNECT = OpenIDSettings(running.address, CLIENT_ID, CLIENT_SECRET, "Example")
+    return running
 
 
 @pytest.fixture
@@ -49,7 +56,7 @@ def callback_url(client, begin=BEGIN):
     """Follows the redirects to the provider and back; returns the path of the callback."""
     there = client.get(begin)
     assert there.status_code == 302, there.content
-    back = httpx.get(there.headers["Location"])
+    back = BROWSER.get(there.headers["Location"])
     assert back.status_code == 302
     parts = urlsplit(back.headers["Location"])
     assert parts.path == CALLBACK

@@ -109,6 +109,17 @@ def generous_time_limits():
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_permissions():
+    """Emptying the database after a test would create all content types and permissions again, which takes
+    longer than emptying it. The application uses neither."""
+    from django.contrib.contenttypes.management import create_contenttypes
+    from django.db.models.signals import post_migrate
+
+    post_migrate.disconnect(create_contenttypes)
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+
+
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
     """Keeps the test database, which is migrated already."""

@@ -12,7 +12,7 @@ from refinement.cli.exits import BadInput, Exit, Refused, Unavailable
 from refinement.cli.instances.experiments import Experiments, NewExperiment, Progress
 from refinement.cli.output import print_json, print_message, print_table, shown
 from refinement.cli.terminal import StatusLine
-from refinement.interchange.experiments.against import against_other
+from refinement.interchange.experiments.against import against_other, compared_with
 from refinement.interchange.experiments.configurations import ConfigurationText
 from refinement.interchange.experiments.gate import Conditions, gate_of, is_unproven
 from refinement.interchange.experiments.junit import results_junit
@@ -174,7 +174,7 @@ class SuiteRun:
         report, note = self.experiments.results(number), ""
         if other is not None:
             report = against_other(report, self.experiments.comparison(number, other))
-            note = f"Compared with experiment {other}."
+            note = compared_with(report, other)
         elif self.baseline:
             note = "There is no earlier experiment of this suite to compare with."
         gate = gate_of(report["configurations"], self.conditions, note)

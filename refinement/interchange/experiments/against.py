@@ -36,3 +36,16 @@ def against_other(report: Mapping[str, Any], comparison: Mapping[str, Any]) -> d
         ],
         "headline": comparison["headline"],
     }
+
+
+def compared_with(report: Mapping[str, Any], other: int) -> str:
+    """Says what the results were compared with. `report` is that of `against_other`."""
+    alone = [
+        entry["name"]
+        for entry in report["configurations"]
+        if entry["against_baseline"] is None and entry["composite"] is not None
+    ]
+    note = f"Compared with experiment {other}."
+    if not alone:
+        return note
+    return f"{note} Not compared, because they have no counterpart there: {', '.join(alone)}."

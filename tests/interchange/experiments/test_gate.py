@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from refinement.interchange.experiments.against import against_other
+from refinement.interchange.experiments.against import against_other, compared_with
 from refinement.interchange.experiments.gate import Conditions, conditions_from, gate_of
 from refinement.interchange.experiments.junit import results_junit
 from refinement.interchange.experiments.rows import COLUMNS, cells_csv
@@ -118,6 +118,9 @@ def test_with_another_experiment_as_the_baseline():
     ]
     assert [cell["difference"] for cell in found["cells"]] == [None, None, None, -0.1]
     assert found["headline"] == "B is better than before."
+    assert compared_with(found, 3) == (
+        "Compared with experiment 3. Not compared, because they have no counterpart there: *A*."
+    )
 
 
 def test_cells_of_a_spreadsheet_are_no_formulas():

@@ -133,7 +133,7 @@ def answer_of(
         headline=headline_of(facts, number, score, demo=demo),
         first=facts.r1 if number != 1 and not alone else "",
         score="" if alone else score,
-        why=f"{best_words(facts, score, demo=demo)}{chosen_words(facts)}{why_words(facts)}"
+        why=f"{best_words(facts, score, demo=demo)}{chosen_words(facts)}{rank_words(facts)}{why_words(facts)}"
         f"{'' if alone or not facts.noise else ' ' + facts.noise.sentence}",
         demo=demo,
         people=people,
@@ -151,7 +151,8 @@ def look_of(facts: RunFacts, *, demo: bool) -> str:
     outcome = facts.run.outcome
     if not outcome:
         return "info"
-    return "" if facts.unproven or (demo and outcome != Outcome.ERROR) else LOOKS.get(outcome, "")
+    proves_nothing = facts.unproven or chosen_below_mark(facts) or (demo and outcome != Outcome.ERROR)
+    return "" if proves_nothing else LOOKS.get(outcome, "")
 
 
 def headline_of(facts: RunFacts, number: int | None, score: str, *, demo: bool) -> str:
@@ -199,10 +200,39 @@ def with_distance(words: str, distance: str) -> str:
     return words.replace(below, f" {gap}{below}") if below in words else f"{words} {capitalised(distance)}."
 
 
+def chosen_row(facts: RunFacts) -> Round | None:
+    """The result, if people chose another round than the best one."""
+    run, row = facts.run, facts.result
+    if row is None or row.number != run.chosen_round or row.number == run.best_round:
+        return None
+    return row
+
+
+def chosen_below_mark(facts: RunFacts) -> bool:
+    """Whether the judge passed the run, but the round that people chose is below the pass mark."""
+    row, mark = chosen_row(facts), facts.rubric.policy.pass_threshold
+    if row is None or row.composite is None or mark is None or facts.run.outcome != Outcome.PASS:
+        return False
+    return row.composite < mark
+
+
+def rank_words(facts: RunFacts) -> str:
+    """Why a round with a lower score than another is the best one."""
+    row, criterion = facts.result, facts.rubric.primary
+    if row is None or row.composite is None or criterion is None or row.number != facts.run.best_round:
+        return ""
+    higher = [line for line in facts.rounds if line.composite is not None and line.composite > row.composite]
+    if not higher:
+        return ""
+    top = max(higher, key=lambda line: line.composite or ZERO)
+    other = f"{round_name(top.number)} has {top.score} overall"
+    return f"It ranks first by {criterion.name}, the primary criterion; {other}. "
+
+
 def chosen_words(facts: RunFacts) -> str:
     """Whose outcome and whose result these are, if people chose another round than the best one."""
-    run, row, policy = facts.run, facts.result, facts.rubric.policy
-    if row is None or row.number != run.chosen_round or row.number == run.best_round:
+    run, row, policy = facts.run, chosen_row(facts), facts.rubric.policy
+    if row is None:
         return ""
     notes = [] if row.composite is None else [shown(row.composite, policy)]
     if row.composite is not None and policy.pass_threshold is not None:
@@ -252,6 +282,10 @@ def doubts_of(
 ) -> list[Doubt]:
     """Everything that qualifies the result, most important first."""
     found = [Doubt("Demo model", DEMO_WORDS)] if is_demo_run(facts.run) else []
+    if chosen_below_mark(facts):
+        passed = round_name(facts.run.passed_in_round or facts.run.best_round or 0)
+        words = f"People chose this round, but only {passed} passed."
+        found.append(Doubt("Below the pass mark", words))
     if people and people.wide:
         found.append(Doubt("People disagree", f"People score it {people.shown}: {people.words}."))
     if checks and checks.failed:

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from refinement.engine.profiles import rubric_for
 from refinement.models import CheckResult, HumanScore, Run
 from tests.views.runs.finished import finished_run
 
@@ -102,10 +103,23 @@ def test_a_chosen_round_is_the_result(as_viewer, project):
     text = answer(as_viewer, run)
     assert "PASS by the judge; people chose round 1 (7.00" in text
     assert "Round 1 is the result: 7.00" in text
+    assert "Below the pass mark People chose this round, but only round 2 passed." in text
     response = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/")
     assert response.context["opened"] == 1
     assert response.content.decode().count("chosen by people") >= 2, "the strip and the table"
     assert "rounds/1/?form=text" in response.content.decode(), "this one is copied"
+    assert "answer-ok" not in response.content.decode(), "what people chose did not pass"
+
+
+def test_a_primary_criterion_explains_a_best_round_with_a_lower_score(as_viewer, project):
+    simmer = rubric_for("simmer")
+    run = finished_run(project, ["7.3", "7.7"], definition=simmer, outcome="DONE")
+    Run.objects.filter(pk=run.pk).update(best_round=1, best="7.3")
+    assert f"ranks first by {simmer.primary.name}, the primary criterion; round 2 has 7.7" in answer(
+        as_viewer, run
+    )
+    higher = finished_run(project, ["7.3", "7.7"], definition=simmer, outcome="DONE")
+    assert "ranks first by" not in answer(as_viewer, higher)
 
 
 def test_a_budget_that_ended_it_first_can_be_raised(as_editor, as_viewer, project):

@@ -77,6 +77,13 @@ class Listed:
         return f"People chose round {self.run.chosen_round}{score}"
 
     @property
+    def is_chosen_below_mark(self) -> bool:
+        """Whether people chose a round that is below the pass mark."""
+        if not self.chosen_words or self.chosen_score is None or self.pass_mark is None:
+            return False
+        return self.chosen_score < self.pass_mark
+
+    @property
     def scale_words(self) -> str:
         """The end of the scale, if it is not the usual 10."""
         top = self.run.rubric_version.scale_maximum

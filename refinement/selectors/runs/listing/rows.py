@@ -33,7 +33,7 @@ DECISIONS = {
     DecisionKind.REJECTED: ("✕ rejected", "bad"),
 }
 MARKS = (
-    ("signal_rounds", "◆", "Judge check: the text changed but the judge's reasoning did not, in {}."),
+    ("signal_rounds", "⚑", "Judge check: the text changed but the judge's reasoning did not, in {}."),
     ("penalty_rounds", "▼", "Points were deducted in {}."),
     ("cut_rounds", "✂", "The judge did not see the whole text in {}."),
 )
@@ -170,7 +170,7 @@ def _state(entry: Listed, facts: RowFacts) -> State:
         return _unfinished(run, facts)
     standing = facts.standings.get(run.pk)
     unproven = standing.sentence if standing else ""
-    kind = "" if unproven else CHIPS.get(Outcome(run.outcome), "")
+    kind = "" if unproven or entry.is_chosen_below_mark else CHIPS.get(Outcome(run.outcome), "")
     if run.decision in DECISIONS:
         words, tone = DECISIONS[DecisionKind(run.decision)]
         title = entry.chosen_words or "Decided by a person"

@@ -123,9 +123,13 @@ def composite(value: Decimal, decimals: int | None) -> str:
 
 
 @register.inclusion_tag("refinement/tags/chip.html")
-def outcome_chip(outcome: str, unproven: str = "") -> dict[str, str]:
-    """An outcome as a chip with its own symbol. It has none if it is `unproven`, with the reason."""
+def outcome_chip(outcome: str, unproven: str = "", neutral: bool = False) -> dict[str, str]:
+    """An outcome as a chip with its own symbol.
+
+    It has no colour and no symbol if it is `unproven`, with the reason, or `neutral`.
+    """
     if unproven:
         return {"words": f"{outcome_word(outcome)}, unproven judge", "title": unproven}
     title = NO_PASS_MARK if outcome == Outcome.DONE else ""
-    return {"kind": OUTCOME_CLASSES.get(outcome, ""), "words": outcome_word(outcome), "title": title}
+    kind = "" if neutral else OUTCOME_CLASSES.get(outcome, "")
+    return {"kind": kind, "words": outcome_word(outcome), "title": title}

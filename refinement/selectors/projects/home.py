@@ -70,6 +70,11 @@ class Result:
     unproven: str  # why its PASS does not count in gates; empty if it does
     unscored: bool  # the reader is asked to review it and has not scored it: people's views are hidden
 
+    @property
+    def is_neutral(self) -> bool:
+        """Whether its outcome says nothing about the result, so that it gets no colour."""
+        return self.entry.is_chosen_below_mark or (self.is_demo and self.entry.run.outcome != Outcome.ERROR)
+
 
 @dataclass(frozen=True, slots=True)
 class Home:

@@ -170,7 +170,8 @@ def _state(entry: Listed, facts: RowFacts) -> State:
         return _unfinished(run, facts)
     standing = facts.standings.get(run.pk)
     unproven = standing.sentence if standing else ""
-    kind = "" if unproven or entry.is_chosen_below_mark else CHIPS.get(Outcome(run.outcome), "")
+    neutral = unproven or entry.is_chosen_below_mark or (is_demo_run(run) and run.outcome != Outcome.ERROR)
+    kind = "" if neutral else CHIPS.get(Outcome(run.outcome), "")
     if run.decision in DECISIONS:
         words, tone = DECISIONS[DecisionKind(run.decision)]
         title = entry.chosen_words or "Decided by a person"

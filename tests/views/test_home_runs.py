@@ -149,7 +149,7 @@ def test_nor_is_one_of_the_demo_model(as_editor, address, project):
     assert len(results(answer)) == home.MOST_RECENT
     assert page.count(">demo</span>") == home.MOST_RECENT
     assert page.count("Judged by the demo model") == home.MOST_RECENT
-    assert all(result.is_neutral for result in results(answer)), "its PASS is not green"
+    assert all(result.is_neutral for result in answer.context["home"].results), "its PASS is not green"
     for words in ("Open the example run", "Play the example", "Get started"):
         assert words in page
     runs_of(project, judge_endpoint="embedded", judge_model="own-large-model")  # of WIGGUM_GGUF

@@ -63,7 +63,10 @@ class Failures(Schema):
     more: bool = Field(description="Whether older runs match, too.")
     answer: str = Field(description="The page's first sentence.")
     criteria: list[dict[str, Any]]
-    categories: list[dict[str, Any]] = Field(description="With the `id` of each; null for “does not fit”.")
+    categories: list[dict[str, Any]] = Field(
+        description="With the `id` of each; null for “does not fit”. `share` is `runs` of `scored`: the runs "
+        "that scored the criterion, or all if none did. `runs_without_score` are further runs with the issue."
+    )
     checks: list[dict[str, Any]]
     invented_names: list[dict[str, Any]]
     stop_reasons: list[dict[str, Any]]
@@ -132,7 +135,7 @@ def failures_read(request: ApiRequest, query: Query[FailureQuery]) -> Failures:
     filters = with_experiments(form.filters, query.experiments)
     window = window_of(request.project, filters, query.window)
     criteria, _ = criteria_figures(window)
-    found = categories_of(request.project, window, timezone.now())
+    found = categories_of(request.project, window, timezone.now(), criteria)
     return Failures(
         runs=len(window.runs),
         more=window.more,

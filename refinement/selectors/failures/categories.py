@@ -1,12 +1,13 @@
 """Figures of each category in a window of runs: issues, runs, trend, scores, and what revisions fixed."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from refinement.models import FailureCategory, FailureIssue, FailureSuggestion, Project
+from refinement.selectors.failures.criteria import CriterionFigures
 from refinement.selectors.failures.window import WEEKS, Window, weeks_before
 from refinement.selectors.failures.wording import worded_visibly
 
@@ -42,7 +43,8 @@ class CategoryFigures:
     slot: int = 0
     issues: int = 0
     runs: set[int] = field(default_factory=set)
-    among: set[int] = field(default_factory=set)  # the runs that scored its criterion
+    among: set[int] = field(default_factory=set)  # the runs that scored its criterion; else all
+    of_all: bool = False  # whether the share is of all runs, as none scored its criterion
     share: float = 0.0
     weeks: list[float | None] = field(default_factory=lambda: [None] * WEEKS)  # share of each week's runs
     trend: str = UNKNOWN
@@ -59,6 +61,16 @@ class CategoryFigures:
     @property
     def scored(self) -> int:
         return len(self.among)
+
+    @property
+    def having(self) -> int:
+        """How many of the runs that its share is of have it."""
+        return len(self.runs & self.among)
+
+    @property
+    def elsewhere(self) -> int:
+        """How many runs have it without a score on its criterion, so that the share leaves them out."""
+        return len(self.runs) - self.having
 
     @property
     def fixed_share(self) -> float | None:
@@ -95,9 +107,17 @@ class Categories:
 
 
 def categories_of(
-    project: Project, window: Window, now: datetime, *, order: str = "share", criterion: str = ""
+    project: Project,
+    window: Window,
+    now: datetime,
+    criteria: Sequence[CriterionFigures],
+    *,
+    order: str = "share",
+    criterion: str = "",
 ) -> Categories:
     """The categories with issues in the window. Pinned ones come first.
+
+    Shares are of the runs that scored the category's criterion, as `criteria` counts them.
 
     Three queries, four while runs are hidden.
     """
@@ -111,7 +131,7 @@ def categories_of(
             found[pk] = CategoryFigures(row, window.name_of(row.criterion), slot)
         elif row.merged_into_id in rows:
             found.setdefault(row.merged_into_id, CategoryFigures(rows[row.merged_into_id])).merged += 1
-    fill(found, seen, window, now)
+    fill(found, seen, window, now, {entry.key: entry.scored_by for entry in criteria})
     suggestions = suggestions_of(project, found) if not criterion else []
     listed = [
         entry
@@ -141,7 +161,11 @@ def issues_seen(window: Window, targets: dict[int, int]) -> list[Seen]:
 
 
 def fill(
-    found: dict[int | None, CategoryFigures], seen: Iterable[Seen], window: Window, now: datetime
+    found: dict[int | None, CategoryFigures],
+    seen: Iterable[Seen],
+    window: Window,
+    now: datetime,
+    scoring: Mapping[str, set[int]],
 ) -> None:
     """Counts the issues, and what share of the runs that scored their criterion has them.
 
@@ -168,20 +192,16 @@ def fill(
                 figures.came_back += last[entry.run, entry.category] > entry.following
     starts = weeks_before(now)
     weeks = {run.pk: week_of(run.created_at, starts) for run in window.runs}
-    scoring: dict[str, set[int]] = {}
     for pk, figures in found.items():
         if not figures.issues:
             continue
         values = scores.get(pk)
         figures.score = sum(values) / len(values) if values else None
-        # An issue may be in a run whose rubric lacks the criterion; that run counts, too.
         criterion = figures.row.criterion if figures.row else ""
-        if criterion not in scoring:
-            scoring[criterion] = window.runs_scoring(criterion)
-        scored = scoring[criterion] | figures.runs
-        figures.among = scored
-        figures.share = len(figures.runs) / len(scored) if scored else 0.0
-        counts, totals = by_week(figures.runs, weeks), by_week(scored, weeks)
+        figures.of_all = criterion not in scoring
+        figures.among = scored = set(window.numbers) if figures.of_all else scoring[criterion]
+        figures.share = figures.having / len(scored)
+        counts, totals = by_week(figures.runs & scored, weeks), by_week(scored, weeks)
         figures.weeks = [
             count / total if total else None for count, total in zip(counts, totals, strict=True)
         ]
@@ -218,7 +238,7 @@ def trend_of(counts: list[int], totals: list[int]) -> str:
 
 
 def sort_key(entry: CategoryFigures, order: str) -> tuple[float, ...]:
-    usual = (-len(entry.runs), -entry.issues, entry.row.pk if entry.row else 0)
+    usual = (-entry.having, -entry.issues, entry.row.pk if entry.row else 0)
     if order == "share":
         return (-entry.share, *usual)
     if order == "rising":

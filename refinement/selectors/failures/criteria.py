@@ -56,6 +56,7 @@ class CriterionFigures:
     name: str
     slot: int
     runs: int = 0  # that scored it
+    scored_by: set[int] = field(default_factory=set)  # these runs
     lowest: int = 0
     first_below: int = 0
     last_below: int = 0
@@ -93,7 +94,9 @@ def criteria_figures(window: Window) -> tuple[list[CriterionFigures], int]:
         judged = rounds.get(run.pk)
         if not judged:
             continue
-        best = next((entry for entry in judged if entry.number == run.best_round), judged[-1])
+        best = next((entry for entry in judged if entry.number == run.best_round), None)
+        if best is None:
+            continue
         lowest, highest = min(best.scores.values()), max(best.scores.values())
         mark = window.scales[run.version].pass_mark
         for key, score in best.scores.items():
@@ -101,6 +104,7 @@ def criteria_figures(window: Window) -> tuple[list[CriterionFigures], int]:
             if entry is None:
                 entry = found[key] = CriterionFigures(key, window.name_of(key), window.slot_of(key))
             entry.runs += 1
+            entry.scored_by.add(run.pk)
             entry.lowest += score == lowest and lowest < highest
             if mark is not None:
                 entry.marked += 1

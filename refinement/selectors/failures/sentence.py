@@ -87,7 +87,7 @@ def top_issue(
     """
     if stuck := unfixed(categories):
         return stuck[0]
-    top = max(categories, key=lambda entry: (len(entry.runs), entry.issues), default=None)
+    top = max(categories, key=lambda entry: (entry.having, entry.issues), default=None)
     if top is None or not top.row:
         return None
     about = [
@@ -108,7 +108,7 @@ def unfixed(categories: Sequence[CategoryFigures]) -> list[CategoryFigures]:
         for entry in categories
         if entry.row and entry.followed >= FEWEST_FOLLOWED and (entry.fixed_share or 0) < RARELY_FIXED
     ]
-    return sorted(found, key=lambda entry: (entry.fixed > 0, -len(entry.runs)))
+    return sorted(found, key=lambda entry: (entry.fixed > 0, -entry.having))
 
 
 def stuck_parts(stuck: Sequence[CategoryFigures]) -> list[tuple[str, bool]]:
@@ -123,8 +123,8 @@ def stuck_parts(stuck: Sequence[CategoryFigures]) -> list[tuple[str, bool]]:
 
 def runs_words(entry: CategoryFigures) -> str:
     """In how many runs the issue is, of how many that scored its criterion."""
-    scored = f" that scored {entry.criterion}" if entry.row and entry.row.criterion else ""
-    return f"{len(entry.runs):,} of {entry.scored:,} run{'s'[: entry.scored != 1]}{scored}"
+    scored = "" if entry.of_all else f" that scored {entry.criterion}"
+    return f"{entry.having:,} of {entry.scored:,} run{'s'[: entry.scored != 1]}{scored}"
 
 
 def told(entry: CategoryFigures) -> str:

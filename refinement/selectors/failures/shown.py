@@ -67,7 +67,10 @@ class CategoryShown:
     by_model: bool
     issues: int
     runs: int
+    having: int
     scored: int
+    elsewhere: int
+    of_all: bool
     share: str
     bar: float
     trend: str
@@ -143,7 +146,10 @@ def category_shown(entry: CategoryFigures) -> CategoryShown:
         by_model=bool(row and not row.name and row.model_name),
         issues=entry.issues,
         runs=len(entry.runs),
+        having=entry.having,
         scored=entry.scored,
+        elsewhere=entry.elsewhere,
+        of_all=entry.of_all,
         share=percent(entry.share),
         bar=round(100 * entry.share, 1),
         trend=trend,

@@ -72,16 +72,6 @@ class Window:
         }
         return marks.pop() if len(marks) == 1 else None
 
-    def runs_scoring(self, criterion: str) -> set[int]:
-        """The runs with a result whose rubric has this criterion; all runs if there is none."""
-        if criterion not in self.names:
-            return set(self.numbers)
-        return {
-            run.pk
-            for run in self.runs
-            if run.best_round is not None and criterion in self.criteria.get(run.version, ())
-        }
-
     def name_of(self, criterion: str) -> str:
         return self.names.get(criterion) or criterion.replace("_", " ").capitalize() or "No criterion"
 

@@ -13,6 +13,7 @@ from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.failures.editing import CategoryForm
 from refinement.models import FailureCategory
 from refinement.selectors.failures.categories import categories_of
+from refinement.selectors.failures.criteria import criteria_figures
 from refinement.selectors.failures.issues import (
     PAGE_SIZE,
     issue_page,
@@ -120,7 +121,7 @@ def scope_of(request: ProjectRequest) -> dict[str, Any]:
 
 def figures_in(request: ProjectRequest, row: FailureCategory | None, window: Window) -> dict[str, Any]:
     """The category's figures among these runs, and where it comes from."""
-    found = categories_of(request.project, window, timezone.now())
+    found = categories_of(request.project, window, timezone.now(), criteria_figures(window)[0])
     figures = found.of(row.pk) if row else None
     if figures is None:
         return {}

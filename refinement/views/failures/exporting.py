@@ -44,18 +44,18 @@ def failure_export(request: ProjectRequest, form: str) -> HttpResponseBase:
     if not filters.is_valid():
         return HttpResponse("These filters are not valid.", status=422, content_type="text/plain")
     window = page_window(request, filters)
-    found = categories_of(request.project, window, timezone.now())
-    pieces = (
-        failures_csv(categories_table([*found.listed, found.rest]))
-        if form == "csv"
-        else report(request, window)
-    )
+    pieces = categories_csv(request, window) if form == "csv" else report(request, window)
     return sent(request, iter(list(pieces)), f"{request.project.slug}-failures", form)
+
+
+def categories_csv(request: ProjectRequest, window: Window) -> Iterator[str]:
+    found = categories_of(request.project, window, timezone.now(), criteria_figures(window)[0])
+    return failures_csv(categories_table([*found.listed, found.rest]))
 
 
 def report(request: ProjectRequest, window: Window) -> Iterator[str]:
     criteria, rounds = criteria_figures(window)
-    found = categories_of(request.project, window, timezone.now())
+    found = categories_of(request.project, window, timezone.now(), criteria)
     answer = "".join(text for text, _ in sentence_parts(window, criteria, found.listed))
     about = [
         answer,

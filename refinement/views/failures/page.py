@@ -190,7 +190,7 @@ def issues_context(request: ProjectRequest, window: Window, query: QueryDict) ->
     order = query.get("order", "")
     order = order if order in ORDERS else "share"
     chosen = query.get("criterion", "")
-    found = categories_of(request.project, window, timezone.now(), order=order, criterion=chosen)
+    found = categories_of(request.project, window, timezone.now(), criteria, order=order, criterion=chosen)
     listed = [entry for entry in found.listed if not query.get("rising") or entry.trend == RISING]
     rows = categories_shown(listed if query.get("all") else listed[:MOST_SHOWN], found.rest)
     first = listed[0] if listed else None

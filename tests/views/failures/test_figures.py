@@ -1,5 +1,7 @@
 """Shares are of the runs that scored the criterion, and issues that come back later are counted."""
 
+import csv
+
 import pytest
 from django.urls import reverse
 
@@ -61,3 +63,29 @@ def test_a_category_says_how_many_of_its_runs_are_of_experiments(as_viewer, proj
     assert "3 issues in 3 runs" in text
     assert "2 of these runs are of experiments" in text
     assert "1 issue in 1 run ·" in as_viewer.get(f"{page}?window=300").content.decode()
+
+
+def test_a_criterion_has_one_denominator_everywhere(as_viewer, project):
+    """Runs that have the issue without a score on its criterion are said, and not added to the others."""
+    scored = [criticised(project, [[ISSUE[n]]]) for n in range(3)]
+    unscored = criticised(project, [[ISSUE[0]]])
+    row = unscored.rounds.get()
+    row.scores.pop("depth")
+    row.save()
+    brought_up_to_date(project)
+    category = only_category(project)
+    FailureIssue.objects.filter(run=scored[0]).update(category=None)
+    page = reverse("failure_page", args=[project.slug])
+    export = as_viewer.get(reverse("failure_export", args=[project.slug, "csv"]))
+    [line] = csv.DictReader(b"".join(export.streaming_content).decode().splitlines()[:2])
+    assert [line[name] for name in ("runs", "scored", "runs_without_score")] == ["2", "3", "1"]
+    found = as_viewer.get("/api/v1/projects/alpha/failures").json()
+    entry = next(entry for entry in found["categories"] if entry["id"] == category.pk)
+    counts = [entry[name] for name in ("runs", "scored", "runs_without_score")]
+    depth = next(row for row in found["criteria"] if row["criterion"] == "Depth")
+    assert (counts, depth["runs"]) == ([2, 3, 1], 3)
+    text = as_viewer.get(page).content.decode()
+    assert '67 % <span class="small faint">2 of 3</span>' in text
+    assert "and 1 that did not score it" in text
+    own = as_viewer.get(reverse("failure_category", args=[project.slug, category.pk]) + "?window=300")
+    assert "2 of 3 that scored Depth; 1 more did not score it" in own.content.decode()

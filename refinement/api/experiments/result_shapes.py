@@ -58,6 +58,7 @@ class TypeFigures(Schema):
 class ConfigurationFigures(TypeFigures):
     """A configuration's figures over all tasks."""
 
+    judge: str = Field("", description="Its judge's model; empty if only checks decide.")
     judge_proven: bool | None = Field(
         None, description="Whether its judge has what the project requires; null if it requires nothing."
     )

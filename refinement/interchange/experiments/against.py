@@ -35,6 +35,7 @@ def against_other(report: Mapping[str, Any], comparison: Mapping[str, Any]) -> d
             for cell in report["cells"]
         ],
         "headline": comparison["headline"],
+        "chance": "",  # is about the experiment's own comparisons
     }
 
 

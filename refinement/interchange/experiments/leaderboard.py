@@ -4,7 +4,7 @@ import csv
 import io
 from typing import Any
 
-from refinement.interchange.exports.rows import is_formula
+from refinement.interchange.exports.rows import cell
 
 EXPORTS = {
     "leaderboard": "Leaderboard (CSV)",
@@ -24,10 +24,9 @@ def leaderboard_csv(figures: dict[str, Any]) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     ends = [f"{name}{end}" for name in FIGURES for end in ("", "_low", "_high")]
-    writer.writerow(["configuration", "name", *COUNTS, *ends, *DIFFERENCE])
+    writer.writerow(["configuration", "name", "judge", *COUNTS, *ends, *DIFFERENCE])
     for entry in figures["configurations"]:
-        name = entry["name"]
-        values: list[object] = [entry["letter"], f"'{name}" if is_formula(name) else name]
+        values: list[object] = [entry["letter"], cell(entry["name"]), cell(entry.get("judge", ""))]
         values += [entry.get(count, "") for count in COUNTS]
         for key in FIGURES:
             figure = entry.get(key) or {}

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from refinement.interchange.experiments.gate import is_unproven
+from refinement.interchange.experiments.judges import judged_by
 from refinement.interchange.imports.markdown_text import inline, table
 
 MOST_REGRESSIONS = 10
@@ -41,6 +42,7 @@ def parts(report: Mapping[str, Any], gate: Mapping[str, Any] | None, address: st
     yield f"{inline(report['headline'])}\n"
     yield table(HEAD, [row(entry) for entry in report["configurations"]])
     yield f"{counted(report['tasks'], 'task')}, {counted(report['repeats'], 'repeat')}. {EXPLANATION}\n"
+    yield from (f"{inline(words)}\n" for words in (judged_by(report), report.get("chance")) if words)
     yield from types_table(report)
     yield from regressions(report, address)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refinement.interchange.experiments.gate import is_unproven
+from refinement.interchange.experiments.judges import judged_by
 from refinement.models import (
     Configuration,
     Experiment,
@@ -14,7 +15,6 @@ from refinement.models import (
     SuiteTask,
 )
 from refinement.selectors.experiments.progress import LiveProgress, live_progress_of, tokens_used
-from refinement.selectors.experiments.reports.headline import listed
 from refinement.selectors.experiments.reports.heatmap import Heatmap, HeatOptions, heatmap_of, tasks_of
 from refinement.selectors.experiments.reports.leaderboard import (
     Leaderboard,
@@ -87,19 +87,8 @@ class ExperimentFacts:
 
     @property
     def judged_by(self) -> str:
-        """Whose opinion the scores are. An experiment doesn't measure how far its judge is from people."""
-        judges = list(dict.fromkeys(each.judge_model for each in self.configurations if each.judge_model))
-        if not judges:
-            return ""
-        named = f"judge {judges[0]}'s opinion" if len(judges) == 1 else f"the opinions of {listed(judges)}"
-        known = self.known_judge
-        if known is None or known["kappa"] is None:
-            unknown = "" if self.unlabeled_judge else "; not compared with people"
-            return f"Scores are {named}{unknown}."
-        return (
-            f"Scores are {named}. Its agreement with people is κ {known['kappa']:.2f}, "
-            f"over {known['labels']} labeled texts."
-        )
+        """Whose opinion the scores are, and whether it was compared with people's."""
+        return judged_by(self.figures) if self.figures else ""
 
     @property
     def known_judge(self) -> Mapping[str, Any] | None:

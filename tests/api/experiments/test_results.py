@@ -65,7 +65,7 @@ def test_the_repeats_of_a_cell(api_viewer, experiment):
 
 @pytest.mark.parametrize(
     ("form", "words"),
-    [("json", b"B is better than A"), ("md", b"B is better than A"), ("leaderboard", b"B,B,12,")],
+    [("json", b"B is better than A"), ("md", b"B is better than A"), ("leaderboard", b"B,B,judge:8b,12,")],
 )
 def test_figures_are_exported_once_they_are_computed(api_viewer, experiment, form, words):
     address = f"{ROOT}/{experiment.pk}/export/{form}"

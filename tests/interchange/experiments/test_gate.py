@@ -6,6 +6,7 @@ import pytest
 
 from refinement.interchange.experiments.against import against_other, compared_with
 from refinement.interchange.experiments.gate import Conditions, conditions_from, gate_of
+from refinement.interchange.experiments.judges import judged_by
 from refinement.interchange.experiments.junit import results_junit
 from refinement.interchange.experiments.rows import COLUMNS, cells_csv
 from refinement.interchange.experiments.summary import results_markdown, signed
@@ -164,3 +165,33 @@ def test_the_summary_marks_an_unproven_judge_with_a_gate_and_without():
     for text in (gated, alone):
         assert r"\*B\* (unproven judge)" in text
     assert "nproven" not in results_markdown(report(A, WORSE))
+
+
+SMALL, LARGE = (
+    {"name": f"{name}:8b", "kappa": kappa, "labels": 40} for name, kappa in (("a", 0.5), ("b", None))
+)
+
+
+@pytest.mark.parametrize(
+    ("judges", "known", "words"),
+    [
+        (["", ""], [], ""),
+        (["b:8b"] * 2, [LARGE], "Scores are judge b:8b's opinion; not compared with people."),
+        (
+            ["a:8b"] * 2,
+            [SMALL],
+            "Scores are judge a:8b's opinion. Its agreement with people is κ 0.50, over 40 labeled texts.",
+        ),
+        (
+            ["a:8b", "b:8b"],
+            [SMALL, LARGE],
+            "Scores are the opinions of a:8b and b:8b. Agreement with people: a:8b κ 0.50, over 40 labeled "
+            "texts. Not compared with people: b:8b.",
+        ),
+    ],
+)
+def test_judges_are_named_with_their_agreement(judges, known, words):
+    entries = [{**entry, "judge": judge} for entry, judge in zip((A, WORSE), judges, strict=True)]
+    found = {**report(*entries), "judges": known}
+    assert judged_by(found) == words
+    assert words in results_markdown(found)

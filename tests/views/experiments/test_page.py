@@ -233,7 +233,7 @@ def test_a_finished_board_has_no_provisional_words_and_names_the_judge(as_viewer
     html = as_viewer.get(page_of(better(project))).content.decode()
     assert "rovisional" not in html
     assert "over 12 tasks × 2 repeats" in html
-    assert "Scores are judge judge:8b&#x27;s opinion." in html
+    assert "Scores are judge judge:8b&#x27;s opinion; not compared with people." in html
     assert "not compared with people</span>" in html
 
 
@@ -332,11 +332,13 @@ def test_the_menu_offers_every_file(as_viewer, project):
         assert reverse("experiment_export", args=[project.slug, experiment.pk, form]) in html
         files[form] = exported(as_viewer, experiment, form).getvalue().decode()
     lines = files["leaderboard"].splitlines()
-    assert lines[0].startswith("configuration,name,runs,")
+    assert lines[0].startswith("configuration,name,judge,runs,")
     assert [line.split(",")[0] for line in lines[1:]] == ["A", "B", "C"]
     assert len(files["runs"].splitlines()) == 1 + 12 * 3 * 2
     assert json.loads(files["json"])["headline"] in html
     assert f"http://testserver{page_of(experiment)}" in files["md"]
+    assert "Scores are judge judge:8b's opinion; not compared with people." in files["md"]
+    assert json.loads(files["json"])["chance"] in files["md"]
     assert exported(as_viewer, experiment, "exe").status_code == 404
 
 

@@ -14,7 +14,7 @@ from refinement.selectors.experiments.clocks import busy_seconds
 from refinement.selectors.experiments.identity import differences
 from refinement.selectors.experiments.judges import judge_difference, judge_facts
 from refinement.selectors.experiments.reports.headline import headline
-from refinement.selectors.experiments.reports.rulers import comparable, with_criteria
+from refinement.selectors.experiments.reports.rulers import comparable, is_judged, with_criteria
 from refinement.selectors.experiments.reports.stored import SCHEMA
 from refinement.selectors.experiments.words import NOT_COMPARABLE
 from refinement.statistics.comparing import MISLEADING, Comparison
@@ -126,6 +126,7 @@ def report(found: Loaded, statistics: Statistics) -> dict[str, Any]:
         {
             **named(entry),
             "baseline": entry.baseline,
+            "judge": entry.judge_model if is_judged(entry) else "",
             "changes": changes(found, entry),
             **counts(row for row in found.rows if row.configuration == entry.pk),
             **figures(found, overall, at, FIGURES),

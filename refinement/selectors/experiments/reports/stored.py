@@ -25,7 +25,7 @@ class StoredResults:
         return self.status in (ReportStatus.QUEUED, ReportStatus.RUNNING, ReportStatus.WAITING)
 
 
-SCHEMA = 4  # of reports of experiments; those of earlier ones are computed again when somebody looks
+SCHEMA = 5  # of reports of experiments; those of earlier ones are computed again when somebody looks
 VERSIONED = (ReportKind.EXPERIMENT, ReportKind.COMPARISON)
 FIELDS = ("subject", "kind", "status", "result", "computed_at", "computed", "asked", "error")
 NOTHING = StoredResults("", None, None, False, "")

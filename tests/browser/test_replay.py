@@ -1,7 +1,7 @@
 """Replaying a draft in a browser: from the rubric editor to the result and the saved version."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from refinement.models import HumanScore, Measurement, Round, RubricVersion
 from refinement.selectors.launch.available_models import offers
@@ -41,6 +41,22 @@ def stored(table: Table, editor) -> Table:
     return table
 
 
+def start_while_the_quote_is_updated(page: Page, button: Locator) -> None:
+    """Clicks while a field is edited; the form's POST is held back until the quote has been asked for."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        is_form = route.request.method == "POST" and "hx-request" not in route.request.headers
+        held.append(route) if is_form else route.continue_()
+
+    page.route("**/measurements/replay/**", hold)
+    with page.expect_request(lambda request: "hx-request" in request.headers) as quoted:
+        button.click(no_wait_after=True)
+    assert "act=" not in quoted.value.post_data
+    assert [route.request.post_data.count("act=start") for route in held] == [1]
+    held[0].continue_()
+
+
 def test_a_draft_is_replayed_from_the_editor_and_saved(signed_in: Page, stored: Table, inspect, as_owner):
     session = as_owner.cookies["sessionid"].value
     signed_in.goto("/p/alpha/rubrics/guides/edit/")
@@ -57,8 +73,7 @@ def test_a_draft_is_replayed_from_the_editor_and_saved(signed_in: Page, stored: 
     signed_in.get_by_label("Rounds at most").blur()
     expect(quote.get_by_role("button", name="Run replay: 4 calls")).to_be_visible()
     signed_in.get_by_label("Rounds at most").fill("60")
-    signed_in.get_by_label("Rounds at most").blur()
-    quote.get_by_role("button", name="Run replay: 10 calls").click()
+    start_while_the_quote_is_updated(signed_in, quote.get_by_role("button", name="Run replay: 4 calls"))
     expect(signed_in.get_by_text("0 of 10 judgements.")).to_be_visible()
     measurement = Measurement.objects.get()
     assert measurement.is_draft

@@ -1,10 +1,13 @@
 """What the pages for new measurements share: the rubric, the quote, and the start."""
 
+import hashlib
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
@@ -14,6 +17,7 @@ from refinement.forms.measurements.base import MeasuringForm
 from refinement.models import Rubric, RubricVersion
 from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.trust.measurements.choosing import judge_used
+from refinement.services.idempotency import key_complete, key_take
 from refinement.services.trust.measurements.creating import measurement_create
 from refinement.services.trust.measurements.quoting import Quote, measurement_quote
 
@@ -92,18 +96,37 @@ def started(request: ProjectRequest, form: MeasuringForm, plan: Planned) -> Http
     if plan.values is None or plan.quote is None:
         return None
     try:
-        row = measurement_create(**plan.values, user=request.user, quote=plan.quote.as_json())
+        pk = created_once(request, {**plan.values, "quote": plan.quote.as_json()})
     except ValidationError as refusal:
         add_refusal(form, refusal)
         return None
-    return redirect("measurement_page", request.project.slug, row.pk)
+    return redirect("measurement_page", request.project.slug, pk)
+
+
+@transaction.atomic
+def created_once(request: ProjectRequest, values: Mapping[str, Any]) -> int:
+    """The measurement's id; the same one if the same form is sent twice. Raises ValidationError.
+
+    The second request waits for the first one's transaction, because both insert the same key.
+    """
+    if not request.POST.get("key"):
+        return measurement_create(**values, user=request.user).pk
+    said = sorted((name, given) for name, given in request.POST.lists() if name != "csrfmiddlewaretoken")
+    digest = hashlib.sha256(repr((request.get_full_path(), said)).encode()).hexdigest()
+    taken = key_take(sender=f"form:{request.user.pk}", key=digest, fingerprint=digest)
+    if taken.status is not None:
+        return int(taken.body)
+    row = measurement_create(**values, user=request.user)
+    key_complete(taken, status=201, body=str(row.pk), headers={})
+    return row.pk
 
 
 def shown_form(
     request: ProjectRequest, template: str, page: dict[str, Any], *, status: int = 200
 ) -> HttpResponse:
     """The page; for htmx, the quote alone."""
-    page = {"section": "trust", "budget": budget_of(request.project), **page}
+    key = request.POST.get("key") or secrets.token_hex(12)  # a double click does not start two
+    page = {"section": "trust", "budget": budget_of(request.project), "key": key, **page}
     if request.htmx and not request.htmx.boosted:
         return render(request, "refinement/measurements/_quote.html", page | {"is_partial": True})
     return render(request, f"refinement/measurements/{template}.html", page, status=status)

@@ -1,5 +1,7 @@
 """Starting a retest: from pasted texts, rounds or a label set."""
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -30,6 +32,15 @@ def test_pasted_texts_are_judged_several_times(as_editor, address):
         ("One.", "Say it."),
         ("Two.", "Say it."),
     ]
+
+
+def test_a_form_that_is_sent_twice_starts_one(as_editor, address):
+    key = re.search(r'name="key" value="(\w+)"', as_editor.get(address).content.decode())[1]
+    first, again = as_editor.post(address, given(key=key)), as_editor.post(address, given(key=key))
+    assert first.url == again.url
+    assert Measurement.objects.count() == 1
+    as_editor.post(address, given(key=key, repeats="4"))
+    assert Measurement.objects.count() == 2
 
 
 def test_rounds_are_spread_over_the_scores(as_editor, address, table: Table):

@@ -94,8 +94,13 @@ def experiment_baseline(request: ProjectRequest, experiment: int) -> HttpRespons
     if chosen is None:
         messages.error(request, "Choose a configuration of this experiment.")
         return answered(request, found.pk)
+    former = rows.filter(baseline=True).exclude(pk=chosen.pk).first()
     baseline_choose(chosen, request.user)
-    said = f"{chosen.letter} {chosen.name} is the baseline now. The figures are being updated."
+    instead = f" instead of {former.letter} {former.name}" if former else ""
+    said = (
+        f"Everyone in this project now sees this experiment compared with {chosen.letter} {chosen.name}"
+        f"{instead}. Names stay as they are. The figures are being updated."
+    )
     if found.runs.filter(state=CellState.DONE).exists():
         said += " This is another comparison, chosen after results were known."
     messages.success(request, said)

@@ -43,6 +43,13 @@ def test_open_cases_come_before_flat_ones_the_worst_first():
     assert said[-1] == "For Flat no difference was shown."
 
 
+def test_a_configuration_that_is_only_named_baseline_has_its_letter():
+    named = entry("Baseline", against(-1.0, -2.006, 0.042)) | {"letter": "A"}
+    assert headline([named, entry("Larger")], []) == (
+        "A (named “Baseline”) may be worse than Larger: −1.00 (−2.01 to +0.04)."
+    )
+
+
 def test_the_leaderboard_says_the_same():
     comparison = against(-1.0, -2.006, 0.042)
     verdict = verdict_of(comparison, axis_of([comparison]))

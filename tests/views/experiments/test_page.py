@@ -253,6 +253,7 @@ def test_another_baseline_after_results_is_another_comparison(as_editor, project
     address = reverse("experiment_baseline", args=[project.slug, experiment.pk])
     chosen = experiment.configurations.get(name="B").pk
     html = as_editor.post(address, {"configuration": chosen}, follow=True).content.decode()
+    assert "Everyone in this project now sees this experiment compared with B B instead of A A." in html
     assert "This is another comparison, chosen after results were known." in html
 
 

@@ -17,6 +17,7 @@ def headline(
     task_types: Sequence[dict[str, Any]],
 ) -> str:
     """What the comparisons with the baseline show: over all tasks first, then by task type."""
+    configurations = [{**entry, "name": said_name(entry)} for entry in configurations]
     if not any(entry["scored"] for entry in configurations):
         return "No scores yet."
     baseline = next((entry for entry in configurations if entry["baseline"]), None)
@@ -34,6 +35,13 @@ def headline(
         *not_comparable(others, baseline),
     ]
     return " ".join(sentences)
+
+
+def said_name(entry: dict[str, Any]) -> str:
+    """Its name; with its letter if it is named "Baseline" and another one is the baseline."""
+    name = str(entry["name"])
+    misleads = "baseline" in name.casefold() and not entry["baseline"]
+    return f"{entry['letter']} (named “{name}”)" if misleads else name
 
 
 def best_alone(configurations: Sequence[dict[str, Any]]) -> str:

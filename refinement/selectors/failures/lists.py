@@ -2,10 +2,9 @@
 
 from collections.abc import Collection
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from refinement.models import Criterion, FailureCategory, FailureIssue, Project, Rubric
-from refinement.selectors.failures.issues import issues_in
 from refinement.selectors.failures.wording import worded_visibly
 from refinement.selectors.reviews.blindness import hidden_runs, without_hidden
 
@@ -30,9 +29,9 @@ def merged_of(category: FailureCategory) -> list[FailureCategory]:
     return found
 
 
-def rubrics_with(project: Project, category: FailureCategory) -> list[Rubric]:
-    """The rubrics whose judges raised it, each with its number of issues, most first."""
-    counts = issues_in(project, category).order_by().values_list("run__rubric").annotate(issues=Count("pk"))
+def rubrics_with(issues: QuerySet[FailureIssue]) -> list[Rubric]:
+    """The rubrics whose judges raised these issues, each with its number of them, most first."""
+    counts = issues.order_by().values_list("run__rubric").annotate(issues=Count("pk"))
     most = dict(counts.order_by("-issues", "run__rubric_id")[:MOST_RUBRICS])
     rubrics = Rubric.objects.filter(pk__in=most, archived_at__isnull=True)
     found = sorted(rubrics, key=lambda rubric: -most[rubric.pk])

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from django.db.models import Count
 
-from refinement.engine.types import Outcome
+from refinement.engine.types import Outcome, StopReason
 from refinement.models import Call, CheckResult, Round
 from refinement.selectors.failures.window import Window, ended_normally
 from refinement.selectors.rubrics.words import check_name
@@ -123,15 +123,20 @@ def invented_names(window: Window) -> list[InventedName]:
 
 
 def stop_reasons(window: Window) -> list[Counted]:
-    """How the runs ended."""
-    counts = Counter((run.outcome, run.stop_reason) for run in window.runs)
+    """How the runs ended. Reasons of different loops that mean the same count together."""
+    counts = Counter((run.outcome, reason_words(run.stop_reason)) for run in window.runs)
     total = len(window.runs)
     return [
-        Counted(
-            capital(REASON_LABELS.get(reason, reason)), count, count / total, outcome_word(outcome), reason
-        )
-        for (outcome, reason), count in counts.most_common()
+        Counted(capital(words), count, count / total, outcome_word(outcome))
+        for (outcome, words), count in counts.most_common()
     ]
+
+
+def reason_words(reason: str) -> str:
+    """The rule behind the reason: "passed" would repeat the outcome."""
+    return REASON_LABELS.get(
+        StopReason.QUALITY_THRESHOLD_MET if reason == StopReason.PASSED else reason, reason
+    )
 
 
 def error_kinds(window: Window) -> list[Counted]:

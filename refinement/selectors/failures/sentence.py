@@ -116,9 +116,17 @@ def stuck_parts(stuck: Sequence[CategoryFigures]) -> list[tuple[str, bool]]:
     parts: list[tuple[str, bool]] = [(f"{'Rarely' if rarely else 'Never'} fixed by a revision: ", False)]
     for place, entry in enumerate(stuck[:MOST_STUCK]):
         parts += [(" and ", False)] if place else []
-        parts += [(f"“{entry.name}”", True), (f" (raised in {runs_words(entry)})", False)]
+        parts += [
+            (f"“{entry.name}”", True),
+            (f" ({fixed_words(entry)}; raised in {runs_words(entry)})", False),
+        ]
     more = len(stuck) - MOST_STUCK
     return [*parts, (f", and {more} more. " if more > 0 else ". ", False)]
+
+
+def fixed_words(entry: CategoryFigures) -> str:
+    """How many of its issues with a next round that round fixed."""
+    return f"{entry.fixed:,} of {entry.followed:,} fixed"
 
 
 def runs_words(entry: CategoryFigures) -> str:

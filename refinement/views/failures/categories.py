@@ -38,7 +38,7 @@ def failure_category(request: ProjectRequest, category: int) -> HttpResponse:
     """A category: its name and note, its issues with their runs, and what was merged into it."""
     row = category_or_404(request, category)
     if row.merged_into_id is not None:
-        return redirect("failure_category", request.project.slug, row.merged_into_id)
+        return to_category(request, row.merged_into_id)
     return shown_category(request, row)
 
 
@@ -47,6 +47,13 @@ def failure_category(request: ProjectRequest, category: int) -> HttpResponse:
 def failure_unplaced(request: ProjectRequest) -> HttpResponse:
     """The issues that fit nowhere, to be sorted by hand."""
     return shown_category(request, None)
+
+
+def to_category(request: ProjectRequest, number: int) -> HttpResponse:
+    """To a category's page, for the runs that the reader's page is about."""
+    query = request.GET.urlencode()
+    place = reverse("failure_category", args=[request.project.slug, number])
+    return redirect(f"{place}?{query}" if query else place)
 
 
 def category_or_404(request: ProjectRequest, number: int) -> FailureCategory:
@@ -71,9 +78,10 @@ def shown_category(
         rows = rows.filter(run__in=scope["scope"].numbers)
         scope |= figures_in(request, row, scope["scope"])
     issues, more = issue_page(rows, page=page)
-    names = names_of_criteria(
-        request.project, {issue.criterion for issue in issues} | {row.criterion if row else ""}
-    )
+    can_edit = request.membership.can_edit
+    targets = merge_targets(request.project, row) if can_edit else []
+    keys = {issue.criterion for issue in issues} | {target.criterion for target in targets}
+    names = names_of_criteria(request.project, keys | {row.criterion if row else ""})
     context: dict[str, Any] = {
         "section": "failures",
         "category": row,
@@ -87,16 +95,16 @@ def shown_category(
         "last": (page - 1) * PAGE_SIZE + len(issues),
         "previous": page - 1 if page > 1 else 0,
         "following": page + 1 if more else 0,
-        "can_edit": request.membership.can_edit,
+        "can_edit": can_edit,
         "address": reverse("failure_category", args=[request.project.slug, row.pk])
         if row
         else reverse("failure_unplaced", args=[request.project.slug]),
         **scope,
     }
-    if request.membership.can_edit:
-        context["targets"] = merge_targets(request.project, row)
+    if can_edit:
+        context["targets"] = [(target, names.get(target.criterion, "")) for target in targets]
         context["form"] = form or (edit_form(row) if row else None)
-        context["check_rubrics"] = rubrics_with(request.project, row) if row else []
+        context["check_rubrics"] = rubrics_with(rows) if row else []
     status = 422 if form is not None else 200
     if request.htmx and not request.htmx.boosted and request.method != "POST":
         return render(request, "refinement/failures/_issues.html", context, status=status)

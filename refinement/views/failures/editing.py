@@ -28,7 +28,7 @@ from refinement.services.failures.editing import (
     suggestion_dismiss,
 )
 from refinement.services.failures.requesting import NamingUnderWay, failures_update, naming_request
-from refinement.views.failures.categories import category_or_404, shown_category
+from refinement.views.failures.categories import category_or_404, shown_category, to_category
 
 
 @require_POST
@@ -44,7 +44,7 @@ def failure_edit(request: ProjectRequest, category: int) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             messages.success(request, "Saved.")
-            return redirect("failure_category", request.project.slug, row.pk)
+            return to_category(request, row.pk)
     return shown_category(request, row, form=form)
 
 
@@ -88,7 +88,7 @@ def failure_separate(request: ProjectRequest, category: int) -> HttpResponse:
         messages.success(request, f"“{row}” is a category of its own again.")
     except NotPossible as refused:
         messages.error(request, str(refused))
-    return redirect("failure_category", request.project.slug, row.pk)
+    return to_category(request, row.pk)
 
 
 @require_POST
@@ -124,7 +124,7 @@ def merged(request: ProjectRequest, into: FailureCategory, others: Sequence[Fail
         return back(request)
     names = " and ".join(f"“{other}”" for other in others[:3])
     messages.success(request, f"{names} merged into “{into}”. You can separate them on its page.")
-    return redirect("failure_category", request.project.slug, target.pk)
+    return to_category(request, target.pk)
 
 
 @require_POST
@@ -148,7 +148,7 @@ def failure_issues_move(request: ProjectRequest) -> HttpResponse:
         return back(request)
     many = f"{len(issues)} issue{'' if len(issues) == 1 else 's'}"
     messages.success(request, f"{many} moved to “{row}”." if row else f"{many} moved: fits nowhere.")
-    return redirect("failure_category", request.project.slug, row.pk) if row else back(request)
+    return to_category(request, row.pk) if row else back(request)
 
 
 @require_POST

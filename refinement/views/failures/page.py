@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from refinement.access.projects import ProjectRequest, project_view
 from refinement.forms.runs.filters import OF_EXPERIMENTS, OWN, RunFilterForm
-from refinement.models import FailureNaming, Report, ReportStatus
+from refinement.models import FailureNaming, FailureReading, Report, ReportStatus
 from refinement.selectors.failures.categories import ORDERS, RISING, categories_of
 from refinement.selectors.failures.criteria import criteria_figures
 from refinement.selectors.failures.issues import examples_of, shares_of, sources_share
@@ -72,7 +72,7 @@ def failure_page(request: ProjectRequest) -> HttpResponse:
         "address": reverse("failure_page", args=[request.project.slug]),
         "can_edit": request.membership.can_edit,
         "mark": window.pass_mark,
-        **progress(report),
+        **progress(report, window),
         **tab_context(request, window, tab, query),
     }
     partial = request.htmx and not request.htmx.boosted
@@ -155,17 +155,17 @@ def page_query_text(filters: str, query: QueryDict) -> str:
     return state.urlencode()
 
 
-def progress(report: Report) -> dict[str, Any]:
-    """How far reading is, and whether the page should ask again."""
-    result = report.result or {}
-    working = report.status in OPEN_STATUSES or (
-        report.status == ReportStatus.WAITING and not report.computed
-    )
-    unread = result.get("runs", 0) - result.get("read", 0)
+def progress(report: Report, window: Window) -> dict[str, Any]:
+    """How far reading is, and whether the page should ask again. A query unless all is done."""
+    done = report.status in (ReportStatus.DONE, ReportStatus.FAILED)
+    read = 0 if done else FailureReading.objects.filter(run__in=window.numbers).count()
+    # A report waits some seconds after runs end.
+    waiting = report.status == ReportStatus.WAITING and read < len(window.runs)
+    working = waiting or report.status in OPEN_STATUSES
     return {
         "report": report,
-        "progress": result,
-        "working": working or unread > 0,
+        "read": read,
+        "working": working and bool(window.runs),
         "failed": report.error if report.status == ReportStatus.FAILED else "",
     }
 

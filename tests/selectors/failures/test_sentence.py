@@ -72,12 +72,15 @@ def test_what_no_revision_fixes_comes_first():
     window = Window([None] * 50, False, 300, {}, {}, {}, {})
     issues = [issue("Frequent", 30, 20, 25), issue("Stuck", 24, 0, 12), issue("Few", 9, 0, 4)]
     words = "".join(text for text, _ in sentence_parts(window, [], issues))
-    assert words == "Never fixed by a revision: “Stuck” (raised in 24 of 33 runs that scored Clarity). "
+    assert (
+        words
+        == "Never fixed by a revision: “Stuck” (0 of 12 fixed; raised in 24 of 33 runs that scored Clarity). "
+    )
     rare = [issue("Often", 30, 2, 12), issue("Stuck", 24, 0, 12), issue("Third", 25, 2, 12)]
     words = "".join(text for text, _ in sentence_parts(window, [], rare))
     assert words == (
-        "Rarely fixed by a revision: “Stuck” (raised in 24 of 33 runs that scored Clarity) and "
-        "“Often” (raised in 30 of 33 runs that scored Clarity), and 1 more. "
+        "Rarely fixed by a revision: “Stuck” (0 of 12 fixed; raised in 24 of 33 runs that scored Clarity) "
+        "and “Often” (2 of 12 fixed; raised in 30 of 33 runs that scored Clarity), and 1 more. "
     )
     top = top_issue([], issues)
     assert top is not None

@@ -197,8 +197,13 @@ def test_runs_that_end_are_read_only_once_somebody_has_looked(as_viewer, project
     run = criticised(project, [NO_SOURCE])
     on_run_ended(run=run, outcome=Outcome.FAIL)
     assert not Report.objects.exists()
-    assert "Reading issues" in as_viewer.get(page).content.decode()
+    html = as_viewer.get(page).content.decode()
+    assert "Reading issues: 0 of 1 runs." in html
+    assert "The issues of these runs are still being read." in html
+    for words in ("fail-answer", "0 of 0 issues", "fail-categories"):
+        assert words not in html
     brought_up_to_date(project)
+    assert "Reading issues" not in as_viewer.get(page).content.decode()
     on_run_ended(run=run, outcome=Outcome.FAIL)
     report = Report.objects.get()
     assert report.status == "waiting"

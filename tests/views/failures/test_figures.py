@@ -5,7 +5,7 @@ import csv
 import pytest
 from django.urls import reverse
 
-from refinement.models import FailureCategory, FailureIssue
+from refinement.models import FailureCategory, FailureIssue, Run
 from tests.services.experiments.given import an_experiment
 from tests.views.failures.given import brought_up_to_date, criticised
 from tests.views.runs.listed import runs_of
@@ -89,3 +89,38 @@ def test_a_criterion_has_one_denominator_everywhere(as_viewer, project):
     assert "and 1 that did not score it" in text
     own = as_viewer.get(reverse("failure_category", args=[project.slug, category.pk]) + "?window=300")
     assert "2 of 3 that scored Depth; 1 more did not score it" in own.content.decode()
+
+
+def test_an_editor_stays_among_the_runs_of_the_filter(as_editor, project):
+    for n in range(3):
+        criticised(project, [[ISSUE[n], ISSUE[n - 1]]])
+    brought_up_to_date(project)
+    source = only_category(project)
+    rollback = FailureCategory.objects.create(project=project, automatic_name="Rollback", criterion="depth")
+    Run.objects.filter(pk=source.issues.first().run.pk).update(producer_model="other:1b")
+    query = "?producer=other%3A1b&window=300"
+    address = reverse("failure_category", args=[project.slug, source.pk])
+    html = as_editor.get(address + query).content.decode()
+    assert "2 issues</span>" in html.split("Make it a check")[1].split("</details>")[0]
+    choice = html.split('id="merge-into"')[1].split("</select>")[0]
+    assert '<option value="">Choose a category</option>' in choice
+    assert "Rollback (Depth)</option>" in choice
+    for name, number, given in (
+        ("failure_edit", source.pk, {"edition": source.edition, "name": "No source", "note": ""}),
+        ("failure_merge", rollback.pk, {"into": source.pk}),
+    ):
+        answer = as_editor.post(reverse(name, args=[project.slug, number]) + query, given)
+        assert answer.headers["Location"] == address + query
+        assert reverse(name, args=[project.slug, source.pk]) + query.replace("&", "&amp;") in html
+
+
+def test_reasons_that_mean_the_same_count_together(as_viewer, project):
+    for reason in ("passed", "quality_threshold_met"):
+        criticised(project, [ISSUE], outcome="PASS", stop_reason=reason)
+    html = (
+        as_viewer.get(reverse("failure_page", args=[project.slug]) + "?tab=stops")
+        .content.decode()
+        .split("Why runs stopped")[1]
+    )
+    assert html.count("Pass mark reached") == 1
+    assert '<td class="number" data-label="Runs"><strong>2</strong></td>' in html

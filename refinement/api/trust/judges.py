@@ -81,7 +81,9 @@ class CriterionTrust(Schema):
     tau_b: ValueShape | None
     within_one: ValueShape | None = Field(description="Share of people's scores within a point.")
     within_one_baseline: ValueShape | None
-    retest_sd: ValueShape | None = Field(description="Deviation of repeated judgements of one text.")
+    retest_sd: ValueShape | None = Field(
+        description="Deviation of repeated judgements of one text. Null without enough repeats."
+    )
     smallest_difference: ValueShape | None = Field(description="1.96 × √2 × the retest deviation.")
     flip_rate: ValueShape | None = Field(description="Pairs of repeats on both sides of the pass mark.")
     standing: Standing

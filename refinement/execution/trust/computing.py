@@ -1,6 +1,7 @@
 """Computes what is known about a judge, in a worker or a command: numpy and scipy are imported here."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from refinement.execution.trust.tables import criteria_of, ratings_of
 from refinement.execution.trust.usability import usable_replies
 from refinement.models import JudgeRecord, LabelSet
 from refinement.selectors.trust.scores import COMPOSITE, Scores, scores_of
+from refinement.selectors.trust.words import enough_repeats
 from refinement.statistics.agreement.bootstrap import Figure, figures_of
 from refinement.statistics.agreement.correction import corrected_mean
 from refinement.statistics.agreement.judges import JudgeFigures, Ratings, judge_figures, row_means
@@ -23,8 +25,9 @@ SCHEMA = 1
 DIGITS = 10  # values with four decimals must not be rounded twice
 FIGURES = (
     *("kappa", "kappa_baseline", "alpha", "alpha_ordinal", "bias", "mae", "tau_b"),
-    *("within_one", "within_one_baseline", "retest_sd", "smallest_difference", "flip_rate"),
+    *("within_one", "within_one_baseline"),
 )
+OF_REPEATS = ("retest_sd", "smallest_difference", "flip_rate")
 COARSE = 20.0  # on scales wider than this, "one point" is a tenth of the scale
 
 
@@ -46,7 +49,10 @@ def trust_of(record: JudgeRecord, label_set: LabelSet | None = None) -> dict[str
     )
     found = dict(zip(ratings, figures, strict=True))
     whole = found[COMPOSITE]
+    width = most - least
     names = {criterion.key: criterion.name for criterion in scores.rubric.criteria}
+    criteria = [criterion_values(key, names[key], found[key], width) for key in scores.keys]
+    composite = criterion_values(COMPOSITE, "Composite", whole, width)
     return {
         "schema": SCHEMA,
         "labels": whole.items,
@@ -55,12 +61,12 @@ def trust_of(record: JudgeRecord, label_set: LabelSet | None = None) -> dict[str
         "evidence": evidence(whole.items),
         "scale": {"least": least, "most": most},
         "pass_mark": pass_mark,
-        "criteria": [criterion_values(key, names[key], found[key]) for key in scores.keys],
-        "composite": criterion_values(COMPOSITE, "Composite", whole),
+        "criteria": criteria,
+        "composite": composite,
         **preferences(record, scores, ratings[COMPOSITE]),
-        **results_of_measurements(record, found),
+        **results_of_measurements(record, [*criteria, composite]),
         "correction": correction(scores, ratings[COMPOSITE]),
-        "disagreements": disagreements(scores, ratings, most - least),
+        "disagreements": disagreements(scores, ratings, width),
         "wrong_labels": scores.wrong,
         "seconds": round(time.monotonic() - began, 3),
     }
@@ -78,7 +84,7 @@ def raters_of(scores: Scores, ratings: Ratings) -> list[str]:
     return sorted({scores.people[given.rater] for given in scores.by_people}, key=str.casefold)
 
 
-def criterion_values(key: str, name: str, found: JudgeFigures) -> dict[str, Any]:
+def criterion_values(key: str, name: str, found: JudgeFigures, width: float) -> dict[str, Any]:
     return {
         "key": key,
         "name": name,
@@ -89,12 +95,25 @@ def criterion_values(key: str, name: str, found: JudgeFigures) -> dict[str, Any]
         "retest_items": found.retest_items,
         "retest_judgements": found.retest_judgements,
         **{figure: value_of(found[figure]) for figure in FIGURES},
+        **repeats_values(found, width),
         "standing": standing(found),
         "worse_than_people": worse_than_people(found),
         "grid": [list(cell) for cell in found.grid],
         "people_mean": rounded(found.people_mean),
         "judge_mean": rounded(found.judge_mean),
     }
+
+
+def repeats_values(found: JudgeFigures, width: float) -> dict[str, dict[str, float | None] | None]:
+    """The judge's noise; nothing from too few repeats. No difference is larger than the scale's `width`."""
+    if not enough_repeats(found.retest_items, found.retest_judgements):
+        return dict.fromkeys(OF_REPEATS)
+    values = {figure: value_of(found[figure]) for figure in OF_REPEATS}
+    if real := values["smallest_difference"]:
+        values["smallest_difference"] = {
+            name: None if value is None else min(value, width) for name, value in real.items()
+        }
+    return values
 
 
 def value_of(figure: Figure | None) -> dict[str, float | None] | None:
@@ -134,12 +153,12 @@ def judge_family(record: JudgeRecord) -> str:
     return family_of(record.model).casefold() if record.model else ""
 
 
-def results_of_measurements(record: JudgeRecord, found: dict[str, JudgeFigures]) -> dict[str, Any]:
+def results_of_measurements(record: JudgeRecord, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Planted defects, by the noise that was just computed, and usable replies; None without any."""
     if not record.pk:
         return {"usable": None, "planted": None}
-    noise = {key: entry["smallest_difference"] for key, entry in found.items()}
-    differences = {key: figure.value for key, figure in noise.items() if figure is not None}
+    noise = {entry["key"]: entry["smallest_difference"] for entry in entries}
+    differences = {key: figure["value"] for key, figure in noise.items() if figure is not None}
     return {"usable": usable_replies(record), "planted": planted_results(record, differences)}
 
 

@@ -23,6 +23,7 @@ from refinement.selectors.trust.measurements.choosing import (
     rounds_in,
     rounds_loaded,
 )
+from refinement.selectors.trust.words import REPEATED_TEXTS, REPEATS, enough_repeats
 from refinement.services.trust.measurements.creating import NewItem
 from refinement.views.measurements.starting import (
     Planned,
@@ -150,5 +151,13 @@ def chosen_words(form: RetestForm) -> str:
 def shown(
     request: ProjectRequest, rubric: Rubric, form: RetestForm, plan: Planned, *, status: int = 200
 ) -> HttpResponse:
-    page = {"rubric": rubric, "form": form, "quote": plan.quote, "verb": "Run retest"}
+    notes = few_words(plan.quote.texts, plan.values["repeats"]) if plan.quote and plan.values else []
+    page = {"rubric": rubric, "form": form, "quote": plan.quote, "notes": notes, "verb": "Run retest"}
     return shown_form(request, "retest", page, status=status)
+
+
+def few_words(texts: int, repeats: int) -> list[str]:
+    """That these texts alone are too few to know the judge's noise."""
+    if enough_repeats(texts, texts * repeats):
+        return []
+    return [f"These are too few: it takes {REPEATS} repeats of at least {REPEATED_TEXTS} texts."]

@@ -5,8 +5,10 @@ import pytest
 from refinement.selectors.trust.facts import fact_words
 from refinement.selectors.trust.words import (
     criterion_sentence,
+    enough_repeats,
     evidence_words,
     family_words,
+    few_repeats_words,
     headline,
     headline_parts,
     length_words,
@@ -297,3 +299,13 @@ def test_a_composite_below_people_over_good_criteria_is_said():
 def test_noise_needs_repeats():
     assert noise_words(None, a_report()) == ""
     assert noise_words(an_entry(smallest_difference=None), a_report()) == ""
+
+
+@pytest.mark.parametrize(
+    ("texts", "judgements", "enough"),
+    [(5, 15, True), (10, 20, True), (5, 14, False), (4, 40, False), (1, 2, False), (0, 0, False)],
+)
+def test_noise_needs_enough_repeats_of_several_texts(texts, judgements, enough):
+    entry = an_entry("composite", smallest_difference=None, retest_items=texts, retest_judgements=judgements)
+    assert enough_repeats(texts, judgements) is enough
+    assert bool(few_repeats_words(a_report(composite=entry))) is (texts > 0 and not enough)

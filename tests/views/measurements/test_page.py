@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from refinement.engine.codec import rubric_to_json, rubric_with
 from refinement.execution.reports import report_advance
-from refinement.models import BlindReading, Measurement, Report, RubricVersion
+from refinement.models import BlindReading, JudgeRecord, Measurement, Report, RubricVersion
 from refinement.services.rubrics.editing import version_create
 from tests.execution.trials.given import Table, definition
 from tests.services.trust.measurements.given import a_measurement, carried_out
@@ -60,10 +60,21 @@ def test_polling_stops_at_the_end(as_viewer, table: Table):
 
 
 def test_a_finished_retest_says_which_differences_are_noise(as_viewer, table: Table):
-    table.says(7, 8)
+    table.says(*(7, 8, 9) * 5)
+    texts = ("One.", "Two.", "Three.", "Four.", "Five.")
+    measurement = results_of(carried_out(a_measurement(table, *texts, repeats=3)))
+    page = as_viewer.get(page_of(measurement)).content.decode()
+    assert "Composite differences under 2.8 points" in page
+
+
+def test_a_retest_of_too_little_says_so_and_gives_no_figure(as_viewer, table: Table):
+    table.says(1, 10)
     measurement = results_of(carried_out(a_measurement(table, "One.", repeats=2)))
     page = as_viewer.get(page_of(measurement)).content.decode()
-    assert "Composite differences under 2.0 points" in page
+    assert "Not enough repeats to know its noise: 1 repeat of 1 text; it takes 10 repeats of at least" in page
+    assert "points" not in page
+    record = JudgeRecord.objects.get()
+    assert (record.smallest_difference, record.criteria_differences) == (None, {})
 
 
 def test_a_finished_replay_says_what_flipped(as_viewer, replayed):

@@ -53,7 +53,9 @@ def test_rounds_are_spread_over_the_scores(as_editor, address, table: Table):
 def test_the_form_has_a_quote_for_rounds(as_editor, address, table: Table):
     assert "Choose texts and a judge" in as_editor.get(address).content.decode()
     a_judged_run(table, 9, 1)
-    assert "Run retest: 6 calls" in as_editor.get(address).content.decode()
+    page = as_editor.get(address).content.decode()
+    assert "Run retest: 6 calls" in page
+    assert "These are too few: it takes 10 repeats of at least 5 texts." in page
 
 
 def test_a_board_is_judged_by_each_of_its_judges(as_editor, address):

@@ -5,7 +5,7 @@ from typing import Any
 
 from refinement.models import Measurement, MeasurementKind
 from refinement.selectors.trust.measured import summary
-from refinement.selectors.trust.words import all_noise_words
+from refinement.selectors.trust.words import all_noise_words, few_repeats_words
 
 JUST_NOISE = "within noise"
 
@@ -50,7 +50,7 @@ def figures_words(measurement: Measurement, report: Mapping[str, Any]) -> str:
         return ""
     if measurement.kind == MeasurementKind.PLANTED:
         return summary(report["planted"]) if report["planted"] else ""
-    return all_noise_words(report)
+    return all_noise_words(report) or few_repeats_words(report)
 
 
 def headline(measurement: Measurement, result: Mapping[str, Any]) -> tuple[str, list[str]]:

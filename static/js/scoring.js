@@ -44,6 +44,15 @@
     form.querySelector(".form-actions").addEventListener("mousedown", (event) => event.preventDefault());
     // Typing in a score replaces it.
     form.addEventListener("focusin", (event) => event.target.type === "number" && event.target.select());
+    // A score that the scale does not have is refused before the next field.
+    form.addEventListener("keydown", (event) => {
+      if (!["Enter", "Tab"].includes(event.key) || event.shiftKey || event.target.type !== "number") return;
+      if (event.target.validity.valid || event.target.validity.valueMissing) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      event.target.reportValidity();
+      event.target.select();
+    });
     // Enter goes to the next score, and from the last one saves.
     form.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.target.type !== "number" || event.ctrlKey || event.metaKey) return;

@@ -58,6 +58,9 @@ def fill_by_keyboard(page, score="7"):
 def test_a_round_is_scored_by_keyboard_alone(signed_in, run, home):
     signed_in.goto(f"{home}score/2/")
     expect(signed_in.locator(".score-criterion").last).to_be_in_viewport(ratio=1)  # all at once
+    signed_in.keyboard.type("74688")
+    for key in ("Enter", "Tab"):
+        signed_in.keyboard.press(key)  # out of the scale's range: it stays there, to be replaced
     fill_by_keyboard(signed_in)
     signed_in.keyboard.press("Tab")
     signed_in.keyboard.press("Tab")

@@ -48,5 +48,10 @@ class JudgeRecord(models.Model):
         return f"{self.rubric_version} × {self.name}"
 
     @property
+    def address(self) -> str:
+        """As `endpoint/model`, or the model alone if it was never called here."""
+        return f"{self.endpoint}/{self.model}" if self.endpoint else self.model
+
+    @property
     def is_board(self) -> bool:
         return bool(self.panel)

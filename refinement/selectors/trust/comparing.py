@@ -7,7 +7,7 @@ from typing import Any
 from refinement.charts.agreement import Span, Track, agreement_track
 from refinement.charts.intervals import number_text
 from refinement.selectors.trust.figures import interval_of, text_of
-from refinement.selectors.trust.words import COMPARES, FIRST
+from refinement.selectors.trust.words import COMPARES, FIRST, count_words
 
 VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "first": ("◀", "A agrees better", "ok"),
@@ -79,9 +79,8 @@ def pair_headline(report: Mapping[str, Any], names: Sequence[str]) -> str:
     if not items:
         return "No text has scores by both judges and by a person."
     if items < FIRST:
-        return (
-            f"Not enough evidence: {items} texts with scores by both judges and people; {FIRST} are needed."
-        )
+        known = f"{count_words(items)} with scores by both judges and people"
+        return f"Not enough evidence: {known}; {FIRST} are needed."
     sentence = overall_words(overall, names)
     others = [
         entry

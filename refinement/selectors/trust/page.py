@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refinement.charts.history import HistoryChart, Point, history_chart
-from refinement.models import JudgeRecord
+from refinement.models import JudgeRecord, LabelRater
 from refinement.selectors.experiments.reports.stored import StoredResults
 from refinement.selectors.trust.disagreements import Case, by_task_type, cases_of
 from refinement.selectors.trust.figures import (
@@ -20,6 +20,7 @@ from refinement.selectors.trust.figures import (
 from refinement.selectors.trust.gate import rule_of
 from refinement.selectors.trust.lists import judges_of_rubric, rounds_scored
 from refinement.selectors.trust.measured import measured_page
+from refinement.selectors.trust.scores import label_sets_of
 from refinement.selectors.trust.stored import criteria_of
 from refinement.selectors.trust.words import (
     COMPARES,
@@ -124,10 +125,22 @@ def empty_page(record: JudgeRecord, report: Report | None) -> dict[str, Any]:
 
 def page_of(record: JudgeRecord, stored: StoredResults) -> dict[str, Any]:
     report = stored.result
-    page = {"judge": record, "stored": stored} | history_page(record) | measured_page(report)
+    page = {"judge": record, "stored": stored, "label_versions": label_versions(record)}
+    page |= history_page(record) | measured_page(report)
     if report and report["labels"]:
         return page | report_page(record, report)
     return page | empty_page(record, report)
+
+
+def label_versions(record: JudgeRecord) -> str:
+    """The versions whose labels count, as in “v1 and v2”; empty if they are only its own. Two queries."""
+    sets = label_sets_of(record, None)
+    labelled = LabelRater.objects.filter(label_set__in=sets, judge_model="")
+    versions = labelled.values_list("label_set__rubric_version__number", flat=True).distinct()
+    numbers = sorted(set(versions))
+    if numbers in ([], [record.rubric_version.number]):
+        return ""
+    return " and ".join(filter(None, (", ".join(f"v{n}" for n in numbers[:-1]), f"v{numbers[-1]}")))
 
 
 def history_page(record: JudgeRecord) -> dict[str, Any]:

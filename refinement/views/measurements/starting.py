@@ -15,6 +15,7 @@ from refinement.access.objects import rubric_or_404, version_or_404
 from refinement.access.projects import ProjectRequest
 from refinement.forms.measurements.base import MeasuringForm
 from refinement.models import Rubric, RubricVersion
+from refinement.selectors.launch.available_models import Offer, models_offered
 from refinement.selectors.projects.budgets import budget_of
 from refinement.selectors.trust.measurements.choosing import judge_used
 from refinement.services.idempotency import key_complete, key_take
@@ -66,10 +67,38 @@ def usual_values(
     asked = request.GET.get("version", "")
     numbers = [version.number for version in versions]
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else 0
+    judge = judge_asked(request)
     return {
         "version": number if number in numbers else numbers[0],
-        "judge": request.GET.get("judge", "")[:400] or judge_used(rubric),
+        "judge": judge_used(rubric) if judge is None else judge,
     }
+
+
+def judge_asked(request: ProjectRequest) -> str | None:
+    """The judge of the query string as `endpoint/model`, empty if no endpoint has it; None if none is named.
+
+    A judge whose scores were recorded elsewhere is named by its model alone.
+    """
+    asked = request.GET.get("judge", "")[:400]
+    if not asked:
+        return None
+    known = {offer.endpoint for offer in models_offered()}
+    if any(asked.startswith(f"{endpoint}/") for endpoint in known):
+        return asked
+    named = [f"{offer.endpoint}/{asked}" for offer in models_offered() if offers_model(offer, asked)]
+    return named[0] if named else ""
+
+
+def offers_model(offer: Offer, name: str) -> bool:
+    return any(info.name == name for info in offer.models)
+
+
+def judge_missing(request: ProjectRequest) -> list[str]:
+    """That no endpoint has the judge of the query string."""
+    if judge_asked(request) != "":
+        return []
+    name = request.GET["judge"][:400]
+    return [f"No connected endpoint has the model {name}. Connect it, or choose another judge."]
 
 
 def version_chosen(rubric: Rubric, number: int) -> RubricVersion:
@@ -127,6 +156,8 @@ def shown_form(
     """The page; for htmx, the quote alone."""
     key = request.POST.get("key") or secrets.token_hex(12)  # a double click does not start two
     page = {"section": "trust", "budget": budget_of(request.project), "key": key, **page}
+    if request.method != "POST":
+        page["notes"] = [*judge_missing(request), *page.get("notes", [])]
     if request.htmx and not request.htmx.boosted:
         return render(request, "refinement/measurements/_quote.html", page | {"is_partial": True})
     return render(request, f"refinement/measurements/{template}.html", page, status=status)

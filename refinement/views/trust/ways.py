@@ -17,8 +17,7 @@ def ways_to_measure(request: ProjectRequest, record: JudgeRecord) -> dict[str, A
     slug, rubric = request.project.slug, record.rubric_version.rubric
     labels = label_set_of(rubric)
     asked = {"rubric": rubric.slug, "version": str(record.rubric_version.number)}
-    if record.endpoint:
-        asked["judge"] = f"{record.endpoint}/{record.model}"
+    asked["judge"] = record.address
     own = {"label_set": str(labels.pk)} if labels else {}
     return {
         "rubric": rubric,

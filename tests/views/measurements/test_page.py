@@ -2,11 +2,13 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from refinement.engine.codec import rubric_to_json, rubric_with
 from refinement.execution.reports import report_advance
-from refinement.models import BlindReading, JudgeRecord, Measurement, Report, RubricVersion
+from refinement.models import BenchTrial, BlindReading, JudgeRecord, Measurement, Report, RubricVersion
 from refinement.services.rubrics.editing import version_create
+from refinement.services.trust.measurements.dealing import measurement_advance
 from tests.execution.trials.given import Table, definition
 from tests.services.trust.measurements.given import a_measurement, carried_out
 from tests.services.trust.measurements.replaying import a_judged_run, a_replay
@@ -47,6 +49,16 @@ def test_while_it_runs_the_page_polls_and_says_how_far_it_is(as_viewer, table: T
     assert "<html" not in polled.content.decode()
     mark = polled.context["facts"].mark
     assert as_viewer.get(page_of(measurement, mark=mark), headers={"HX-Request": "true"}).status_code == 204
+
+
+def test_waiting_judgements_are_not_failures(as_viewer, table: Table):
+    measurement = a_measurement(table, "One.")
+    measurement_advance(measurement.pk)
+    place = {"waiting_for": "a free slot at ollama", "waiting_endpoint": "ollama"}
+    BenchTrial.objects.update(status="waiting", next_try_at=timezone.now(), **place)
+    page = as_viewer.get(page_of(measurement)).content.decode()
+    assert "1 judgement for <bdi>a free slot at ollama</bdi>" in page
+    assert "Without a score" not in page
 
 
 def test_polling_stops_at_the_end(as_viewer, table: Table):

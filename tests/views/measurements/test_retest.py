@@ -58,6 +58,20 @@ def test_the_form_has_a_quote_for_rounds(as_editor, address, table: Table):
     assert "These are too few: it takes 10 repeats of at least 5 texts." in page
 
 
+@pytest.mark.parametrize("named", ["ollama/loopback:8b", "loopback:8b"])
+def test_the_judge_of_a_page_is_chosen(as_editor, address, named):
+    """One that was only recorded elsewhere is named by its model."""
+    page = as_editor.get(address, {"rubric": "guides", "judge": named}).content.decode()
+    assert '<option value="ollama/loopback:8b" selected>' in page
+
+
+def test_a_judge_that_no_endpoint_has_is_named(as_editor, address, table: Table):
+    a_judged_run(table, 9)
+    page = as_editor.get(address, {"rubric": "guides", "judge": "gone:70b"}).content.decode()
+    assert "No connected endpoint has the model gone:70b. Connect it, or choose another judge." in page
+    assert '<option value="" selected>' in page
+
+
 def test_a_board_is_judged_by_each_of_its_judges(as_editor, address):
     as_editor.post(address, given(judges="board"))
     measurement = Measurement.objects.get()

@@ -224,7 +224,10 @@ def test_two_versions_have_a_chart(as_viewer, project):
     records = [a_judge(project, version=version) for version in (first, second)]
     for record in records:
         reported(record)
+    a_labelled_text(records[0])
+    assert "labels of v1" not in shown(as_viewer, reverse("trust_page", args=[project.slug, records[0].pk]))
     text = shown(as_viewer, reverse("trust_page", args=[project.slug, records[1].pk]))
+    assert "labels of v1" in text
     assert "Structure, version 2: κ 0.68 (0.58 to 0.78)" in text
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import Count
+
 from refinement.charts.quadrants import Place, Quadrants, quadrants
 from refinement.models import (
     BenchTrial,
@@ -72,6 +74,7 @@ class MeasurementFacts:
     mark: str  # changes when the page should be read again
     record: JudgeRecord | None
     failures: tuple[BenchTrial, ...]
+    waits: tuple[Mapping[str, Any], ...]
     result: Mapping[str, Any] = field(default_factory=dict)
     is_computing: bool = False
     strong: str = ""
@@ -128,7 +131,8 @@ def measurement_facts(measurement: Measurement, shown: str = "") -> MeasurementF
         "left": left_words(measurement, progress),
         "mark": mark_of(measurement, progress, report),
         "record": record_of(measurement),
-        "failures": failures_of(measurement) if progress.failed or progress.waiting else (),
+        "failures": failures_of(measurement) if progress.failed else (),
+        "waits": waits_of(measurement) if progress.waiting else (),
         "is_computing": report is not None and not report.is_current and not report.error,
     }
     if measurement.kind != MeasurementKind.REPLAY:
@@ -145,12 +149,17 @@ def record_of(measurement: Measurement) -> JudgeRecord | None:
 
 
 def failures_of(measurement: Measurement) -> tuple[BenchTrial, ...]:
-    """The last judgements that failed or wait for a model server."""
-    rows = BenchTrial.objects.filter(
-        bench__measured__measurement=measurement, status__in=[TrialStatus.FAILED, TrialStatus.WAITING]
-    )
+    """The last judgements that failed."""
+    rows = BenchTrial.objects.filter(bench__measured__measurement=measurement, status=TrialStatus.FAILED)
     rows = rows.select_related("bench").defer("bench__candidate", "bench__task")
     return tuple(rows.order_by("-pk")[:MOST_FAILURES])
+
+
+def waits_of(measurement: Measurement) -> tuple[Mapping[str, Any], ...]:
+    """What judgements wait for, and how many: a free slot at an endpoint, or another try."""
+    rows = BenchTrial.objects.filter(bench__measured__measurement=measurement, status=TrialStatus.WAITING)
+    counts = rows.order_by().values("waiting_for", "waiting_endpoint").annotate(count=Count("pk"))
+    return tuple(counts.order_by("-count", "waiting_for")[:MOST_FAILURES])
 
 
 def result_facts(measurement: Measurement, result: Mapping[str, Any], shown: str) -> dict[str, Any]:

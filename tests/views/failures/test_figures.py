@@ -86,7 +86,7 @@ def test_a_criterion_has_one_denominator_everywhere(as_viewer, project):
     assert (counts, depth["runs"]) == ([2, 3, 1], 3)
     text = as_viewer.get(page).content.decode()
     assert '67 % <span class="small faint">2 of 3</span>' in text
-    assert "and 1 that did not score it" in text
+    assert "+ 1 not scored" in text
     own = as_viewer.get(reverse("failure_category", args=[project.slug, category.pk]) + "?window=300")
     assert "2 of 3 that scored Depth; 1 more did not score it" in own.content.decode()
 

@@ -23,8 +23,6 @@ from refinement.selectors.trust.words import (
     Standing,
     criterion_sentence,
     decimals,
-    family_words,
-    length_words,
     standing_of,
 )
 
@@ -317,3 +315,27 @@ def most_disagreed(report: Report) -> list[tuple[str, str, int]]:
     named = {entry["key"]: entry["name"] for entry in entries_of(report)}
     found = [(key, named.get(key, key), count) for key, count in counts.items() if count]
     return sorted(found, key=lambda entry: -entry[2])
+
+
+def length_words(report: Report) -> str:
+    """Whether it rewards long texts, at equal scores by people."""
+    slope = (report["length"] or {}).get("slope")
+    if not slope or slope["low"] is None:
+        return ""
+    if report["length"]["n"] < FIRST:
+        return FEW
+    if slope["low"] > 0:
+        return "It rewards longer texts."
+    return "It rewards shorter texts." if slope["high"] < 0 else "No preference shown."
+
+
+def family_words(report: Report) -> str:
+    """Whether it scores texts by models of its own family higher, at equal scores by people."""
+    gap = (report["family"] or {}).get("gap")
+    if not gap or gap["low"] is None:
+        return ""
+    if report["family"]["same"] + report["family"]["others"] < FIRST:
+        return FEW
+    if gap["low"] > 0:
+        return "It prefers texts by its own family."
+    return "It prefers texts by other families." if gap["high"] < 0 else "No preference shown."

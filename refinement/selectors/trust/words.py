@@ -358,30 +358,6 @@ def next_step(labels: int) -> int:
     return next((step - labels for step in STEPS if labels < step), 0)
 
 
-def length_words(report: Report) -> str:
-    """Whether it rewards long texts, at equal scores by people."""
-    slope = (report["length"] or {}).get("slope")
-    if not slope or slope["low"] is None:
-        return ""
-    if report["length"]["n"] < FIRST:
-        return FEW
-    if slope["low"] > 0:
-        return "It rewards longer texts."
-    return "It rewards shorter texts." if slope["high"] < 0 else "No preference shown."
-
-
-def family_words(report: Report) -> str:
-    """Whether it scores texts by models of its own family higher, at equal scores by people."""
-    gap = (report["family"] or {}).get("gap")
-    if not gap or gap["low"] is None:
-        return ""
-    if report["family"]["same"] + report["family"]["others"] < FIRST:
-        return FEW
-    if gap["low"] > 0:
-        return "It prefers texts by its own family."
-    return "It prefers texts by other families." if gap["high"] < 0 else "No preference shown."
-
-
 def points(value: float, report: Report) -> str:
     """A distance on the rubric's scale with as many decimals as make sense on it."""
     digits = decimals(report)

@@ -3,15 +3,14 @@
 import pytest
 
 from refinement.selectors.trust.facts import fact_words
+from refinement.selectors.trust.figures import family_words, length_words
 from refinement.selectors.trust.words import (
     criterion_sentence,
     enough_repeats,
     evidence_words,
-    family_words,
     few_repeats_words,
     headline,
     headline_parts,
-    length_words,
     next_step,
     noise_words,
     standing_of,

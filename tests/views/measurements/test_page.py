@@ -77,6 +77,8 @@ def test_a_finished_retest_says_which_differences_are_noise(as_viewer, table: Ta
     measurement = results_of(carried_out(a_measurement(table, *texts, repeats=3)))
     page = as_viewer.get(page_of(measurement)).content.decode()
     assert "Composite differences under 2.8 points" in page
+    assert page.count("7.00 · 8.00 · 9.00") == 5
+    assert page.count('<td class="number"><b>1.00</b></td>') == 5
 
 
 def test_a_retest_of_too_little_says_so_and_gives_no_figure(as_viewer, table: Table):

@@ -4,7 +4,7 @@ In a measurement each judge of a board scores alone, without deliberation or a c
 lower median of its judges, per criterion.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -26,9 +26,13 @@ class Judgement:
     reasons: Mapping[str, str]  # by criterion; of a board from its first judge
 
 
-def judgements_of(measurement: Measurement, rubric: Rubric) -> dict[int, list[Judgement]]:
-    """The done judgements by item, in the order of the repeats. One query."""
+def judgements_of(
+    measurement: Measurement, rubric: Rubric, *, among: Collection[int] | None = None
+) -> dict[int, list[Judgement]]:
+    """The done judgements by item, in the order of the repeats; `among` are items. One query."""
     rows = BenchTrial.objects.filter(bench__measured__measurement=measurement, status=TrialStatus.DONE)
+    if among is not None:
+        rows = rows.filter(bench__measured__in=among)
     rows = rows.order_by("bench__measured__pk", "number", "seat")
     values = rows.values_list("bench__measured__pk", "number", "scores", "composite", "checks", "said")
     grouped: dict[tuple[int, int], list[Answer]] = {}

@@ -26,6 +26,7 @@ from refinement.selectors.trust.measurements.progress import (
     left_words,
     progress_of,
 )
+from refinement.selectors.trust.measurements.repeats import Repeats, repeats_of
 from refinement.selectors.trust.measurements.words import (
     after_words,
     before_words,
@@ -87,6 +88,7 @@ class MeasurementFacts:
     shown: str = "flips"
     counts: Mapping[str, int] = field(default_factory=dict)
     changes: Comparison | None = None
+    repeats: Repeats | None = None
 
     @property
     def rates(self) -> tuple[int, int]:
@@ -136,6 +138,8 @@ def measurement_facts(measurement: Measurement, shown: str = "") -> MeasurementF
         "is_computing": report is not None and not report.is_current and not report.error,
     }
     if measurement.kind != MeasurementKind.REPLAY:
+        if measurement.kind == MeasurementKind.RETEST and measurement.is_finished:
+            facts["repeats"] = repeats_of(measurement)
         facts["strong"] = figures_words(measurement, result) if report and report.is_current else ""
     elif measurement.is_finished and result.get("compared"):
         facts |= result_facts(measurement, result, shown)

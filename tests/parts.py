@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 
 from tests.migrated import shared_template
 
@@ -21,9 +22,10 @@ PARTS = {
     "pure": [*ALL_CORES, "-m", "pure"],
     "most": [*ALL_CORES, "-m", "not durability and not pure"],
     "most and pure": [*ALL_CORES, "-m", "not durability"],
-    "durability": ["-n", "2", "--dist", "loadgroup", "-m", "durability"],
+    "databases": ["-m", "durability and not message_broker"],
+    "brokers": ["-m", "durability and message_broker"],
 }
-TRACED, PARALLEL = "pure", "durability"
+TRACED, PARALLEL = "pure", ("databases", "brokers")
 # The tests start hundreds of Python processes. With this variable, each would compile every module again.
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
@@ -42,18 +44,24 @@ def in_turn(arguments: list[str]) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     os.environ.pop(NO_BYTECODE, None)
-    with shared_template(), tempfile.TemporaryFile("w+") as log:
-        parallel = subprocess.Popen(pytest_command(PARALLEL, arguments), stdout=log, stderr=subprocess.STDOUT)
+    with shared_template(), ExitStack() as stack:
+        logs = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in PARALLEL]
+        parallel = [
+            subprocess.Popen(pytest_command(part, arguments), stdout=log, stderr=subprocess.STDOUT)
+            for part, log in zip(PARALLEL, logs, strict=True)
+        ]
         try:
             codes = [
                 subprocess.run(pytest_command(part, arguments), check=False).returncode
                 for part in in_turn(arguments)
             ]
-            codes.append(parallel.wait())
+            codes += [process.wait() for process in parallel]
         finally:
-            parallel.terminate()
-        log.seek(0)
-        print(log.read(), flush=True)
+            for process in parallel:
+                process.terminate()
+        for log in logs:
+            log.seek(0)
+            print(log.read(), flush=True)
     return max(0 if code == NOTHING_TO_RUN else code for code in codes)
 
 

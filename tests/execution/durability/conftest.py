@@ -1,6 +1,7 @@
-"""One stage per size and module; a size is skipped if its services are not available.
+"""One stage per size; a size is skipped if its services are not available.
 
-Tests of one size share a queue, so one process runs them all, one after the other.
+Tests with Redis or RabbitMQ share its queues, so one process runs them all, one after the other. Those of the
+other sizes have queues of their own, in their database.
 """
 
 from collections.abc import Iterator
@@ -19,11 +20,12 @@ def size_of(item: pytest.Item) -> str:
     return given[0] if given else getattr(item.module, "SIZE", "sqlite")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = Path(__file__).parent
     for item in items:
-        if item.path.is_relative_to(folder):
-            item.add_marker(pytest.mark.xdist_group(size_of(item)))
+        if item.path.is_relative_to(folder) and "+" in size_of(item):
+            item.add_marker("message_broker")
 
 
 @pytest.fixture(scope="session", params=SIZES)

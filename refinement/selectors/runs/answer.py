@@ -284,7 +284,7 @@ def doubts_of(
     found = [Doubt("Demo model", DEMO_WORDS)] if is_demo_run(facts.run) else []
     if chosen_below_mark(facts):
         passed = round_name(facts.run.passed_in_round or facts.run.best_round or 0)
-        words = f"People chose this round, but only {passed} passed."
+        words = f"People chose this round; the judge passed {passed}."
         found.append(Doubt("Below the pass mark", words))
     if people and people.wide:
         found.append(Doubt("People disagree", f"People score it {people.shown}: {people.words}."))

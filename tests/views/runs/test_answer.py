@@ -103,7 +103,7 @@ def test_a_chosen_round_is_the_result(as_viewer, project):
     text = answer(as_viewer, run)
     assert "PASS by the judge; people chose round 1 (7.00" in text
     assert "Round 1 is the result: 7.00" in text
-    assert "Below the pass mark People chose this round, but only round 2 passed." in text
+    assert "Below the pass mark People chose this round; the judge passed round 2." in text
     response = as_viewer.get(f"/p/{project.slug}/runs/{run.pk}/")
     assert response.context["opened"] == 1
     assert response.content.decode().count("chosen by people") >= 2, "the strip and the table"
